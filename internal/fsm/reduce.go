@@ -1,0 +1,95 @@
+package fsm
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+)
+
+const remembered = 16 // moves in History
+
+// Next is what a pass comes to.
+type Next[T any] struct {
+	Obj   T             // to be saved, if it differs
+	Hops  []Hop         // all moves, for events and metrics once it is saved
+	Again time.Duration // when to look again; 0 is at once
+}
+
+// Reduce folds a step and the outcomes of its effects into the object to save.
+// What did not change is not touched, so at rest there is nothing to save.
+func (m *Machine[T, W]) Reduce(in Input[T, W], s Step[T], outcomes []Outcome) Next[T] {
+	next := s.Obj.DeepCopy()
+	// A one-shot that has ended says nothing more, whatever becomes of its World.
+	if len(s.Hops) == 0 && m.OneShot && m.Phases[next.GetProgress().Phase].final() {
+		return Next[T]{Obj: next, Again: Never}
+	}
+	p, d, at := next.GetProgress(), s.Decision, m.at(next, s.Lane)
+	if o, failed := failure(outcomes); failed {
+		hops := m.fail(in, next, s.Lane, ClassOf(o.Err))
+		if s.Lane == "" && len(hops) > 0 {
+			d = Decision{Reason: hops[0].Reason}
+		}
+		d.Message = o.Effect.String() + ": " + said(o.Err)
+		s.Hops = slices.Concat(s.Hops, hops)
+	} else if len(outcomes) > 0 {
+		at.Failures, at.RetryAt = 0, nil
+	}
+	for _, h := range s.Hops {
+		if h.Lane == "" {
+			p.History = append(p.History, h.Transition)
+		}
+	}
+	p.History = p.History[max(0, len(p.History)-remembered):]
+	if at.RetryAt == nil || due(at.RetryAt, in.Now) || len(outcomes) > 0 {
+		m.describe(in, next, d) // while it backs off, the words of the failure stand
+	}
+	if m.Report != nil {
+		m.Report(next, in, s.Decision, outcomes)
+	}
+	changed := !equality.Semantic.DeepEqual(in.Obj, next)
+	if changed {
+		p.MachineHash = m.Hash()
+	}
+	return Next[T]{Obj: next, Hops: s.Hops, Again: m.again(in, next, s, changed)}
+}
+
+func (m *Machine[T, W]) fail(in Input[T, W], next T, lane string, class ErrorClass) []Hop {
+	if lane != "" {
+		return m.laneWalker(next, in, lane).fail(class, string(next.GetUID()))
+	}
+	return m.walker(next, in).fail(class, string(next.GetUID()))
+}
+
+func (m *Machine[T, W]) at(obj T, lane string) *meta.Place {
+	if lane != "" {
+		return m.Lanes.At(obj, lane)
+	}
+	return &obj.GetProgress().Place
+}
+
+// again is when the next pass is due: at once after a move or a save, soon after
+// effects, and never later than the earliest alarm of the object and its lanes.
+func (m *Machine[T, W]) again(in Input[T, W], next T, s Step[T], changed bool) time.Duration {
+	p, d, wake := next.GetProgress(), s.Decision, s.after
+	switch {
+	case m.Phases[p.Phase].final():
+		return Never
+	case d.Reason != Circling && len(s.Hops) > 0, d.Save && changed:
+		return 0
+	case d.Save: // it changed nothing, and would spin
+		wake = later
+	case len(d.Do) > 0 && m.at(next, s.Lane).RetryAt != nil: // they failed: the back-off decides
+	case d.After > 0:
+		wake = min(wake, d.After)
+	case len(d.Do) > 0:
+		wake = min(wake, soon)
+	}
+	in.Obj = next
+	for _, lane := range append(m.lanes(p.Phase, in), "") {
+		wake = alarm(m.at(next, lane), in.Now, wake)
+	}
+	return wake
+}

@@ -1,0 +1,136 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+)
+
+// The kernel's own events and reasons.
+const (
+	Created  Event  = "Created"
+	Reset    Event  = "Reset"
+	Lost     Event  = "StatusLost"
+	Circling Reason = "Circling" // a phase was entered twice over one World: a fault of the machine
+)
+
+// Hop is one move taken in a pass, of the object or of the lane named.
+type Hop struct {
+	Lane string
+	meta.Transition
+}
+
+// walker moves one place over one World.
+type walker[I any] struct {
+	rules *Rules[I]
+	place *meta.Place
+	lane  string
+	now   time.Time
+	input func() I // reads the place again, so rules see every hop
+	outer holding  // for a lane: the hold on the object closes all its working phases
+	hops  []Hop
+	last  Decision // what the last hop said: the last word of a final phase
+}
+
+// walk follows the rules until they act, save, wait or end. Moves chain; effects
+// are left to the next pass, which finds the phase and its deadline saved.
+func (w *walker[I]) walk() (Decision, error) {
+	seen := []Phase{w.place.Phase}
+	for _, h := range w.hops {
+		seen = append(seen, h.From, h.To)
+	}
+	for {
+		d, err := w.decide()
+		if err != nil || d.On == "" {
+			return w.patient(d), err
+		}
+		to := w.rules.Phases[w.place.Phase].On[d.On]
+		if slices.Contains(seen, to) {
+			return Wait(Circling).In(later).Because("%s –%s→ %s", w.place.Phase, d.On, to), nil
+		}
+		w.enter(to, d)
+		seen = append(seen, to)
+	}
+}
+
+// enter moves the place and stamps its deadline.
+func (w *walker[I]) enter(to Phase, d Decision) {
+	w.hops = append(w.hops, Hop{w.lane, meta.Transition{From: w.place.Phase, To: to, Event: d.On, Reason: d.Reason, At: stamp(w.now)}})
+	w.last = Decision{Reason: d.Reason, Message: d.Message}
+	*w.place = meta.Place{Phase: to, Since: stamp(w.now)}
+	switch rule := w.rules.Phases[to]; {
+	case rule.Within > 0:
+		w.place.Deadline = stampUp(w.now.Add(rule.Within))
+	case rule.Until != nil:
+		if at := rule.Until(w.input()); !at.IsZero() {
+			w.place.Deadline = stampUp(at)
+		}
+	}
+}
+
+// fire is a move of the kernel's own: the event is also the reason.
+func fire(on Event) Decision { return Fire(on, Reason(on)) }
+
+// guard fires the first guard that applies.
+func (w *walker[I]) guard() {
+	for _, g := range w.rules.Guards {
+		if w.rules.guards(g, w.place.Phase) && g.When(w.input()) {
+			w.enter(g.To, fire(g.On))
+			return
+		}
+	}
+}
+
+// decide asks the rule, then the holds, then the clock: a move is taken even when
+// late, but not one that a hold keeps at the door.
+func (w *walker[I]) decide() (Decision, error) {
+	phase := w.place.Phase
+	rule := w.rules.Phases[phase]
+	if rule.final() {
+		return w.last, nil
+	}
+	d, in := rule.Decide(w.input()), w.input()
+	if err := d.check(); err != nil {
+		return d, fmt.Errorf("%s %w", phase, err)
+	}
+	if _, declared := rule.On[d.On]; d.On != "" && !declared {
+		return d, fmt.Errorf("%s has no way out by %s", phase, d.On)
+	}
+	hold := w.inTheWay(d, in)
+	if hold.is && !hold.clockRuns {
+		stopClock(w.place, w.now)
+	} else {
+		startClock(w.place, w.now)
+	}
+	if (d.On == "" || hold.is) && rule.Late != "" && late(w.place, w.now) {
+		d = fire(rule.Late)
+		hold = w.inTheWay(d, in)
+	}
+	if hold.is && !d.Save {
+		return hold.wait, nil
+	}
+	return d, nil
+}
+
+// patient puts effects and saves off until the phase is saved, and effects until
+// the back-off is over.
+func (w *walker[I]) patient(d Decision) Decision {
+	backingOff := len(d.Do) > 0 && w.place.RetryAt != nil && !due(w.place.RetryAt, w.now)
+	if !d.Waits() && (len(w.hops) > 0 || backingOff) {
+		return Wait(d.Reason, "retry").Because("%s", d.Message)
+	}
+	return d
+}
+
+// fail lets an effect's error fire its edge, or else backs off.
+func (w *walker[I]) fail(class ErrorClass, uid string) []Hop {
+	rule := w.rules.Phases[w.place.Phase]
+	if on, fires := rule.Fail[class]; fires {
+		w.enter(rule.On[on], fire(on))
+	} else {
+		backOff(w.place, uid, w.now)
+	}
+	return w.hops
+}
