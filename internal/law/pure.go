@@ -1,0 +1,31 @@
+package law
+
+import (
+	"path"
+	"slices"
+)
+
+// findPure starts from what is pure by its place and follows the imports.
+func (t *Tree) findPure() {
+	t.pure = map[string]bool{}
+	var follow func(pkg string)
+	follow = func(pkg string) {
+		if t.pure[pkg] || !slices.ContainsFunc(t.Packages, func(p *Package) bool { return p.Path == pkg }) {
+			return
+		}
+		t.pure[pkg] = true
+		for _, i := range t.imports[pkg] {
+			follow(i)
+		}
+	}
+	for _, p := range t.Packages {
+		if p.Path == "internal/fsm" || path.Base(p.Path) == "spec" && inArea(t, p) || p.machine() {
+			follow(p.Path)
+		}
+	}
+}
+
+// machine says that a package declares phases.
+func (p *Package) machine() bool {
+	return slices.ContainsFunc(p.Files, func(f File) bool { return path.Base(f.Name) == "phases.go" })
+}
