@@ -41,10 +41,10 @@ func ClassOf(err error) ErrorClass {
 	return Transient
 }
 
-// said is what the status may say about an effect's error: never its raw text,
+// Said is what the status may say about an effect's error: never its raw text,
 // which carries addresses, request ids and times and so would be written anew
 // in every pass.
-func said(err error) string {
+func Said(err error) string {
 	if e := (*Error)(nil); errors.As(err, &e) && e.Say != "" {
 		return e.Say
 	}

@@ -32,7 +32,7 @@ func (m *Machine[T, W]) Reduce(in Input[T, W], s Step[T], outcomes []Outcome) Ne
 		if s.Lane == "" && len(hops) > 0 {
 			d = Decision{Reason: hops[0].Reason}
 		}
-		d.Message = o.Effect.String() + ": " + said(o.Err)
+		d.Message = o.Effect.String() + ": " + Said(o.Err)
 		s.Hops = slices.Concat(s.Hops, hops)
 	} else if len(outcomes) > 0 {
 		at.Failures, at.RetryAt = 0, nil
@@ -43,11 +43,12 @@ func (m *Machine[T, W]) Reduce(in Input[T, W], s Step[T], outcomes []Outcome) Ne
 		}
 	}
 	p.History = p.History[max(0, len(p.History)-remembered):]
-	if at.RetryAt == nil || due(at.RetryAt, in.Now) || len(outcomes) > 0 {
-		m.describe(in, next, d) // while it backs off, the words of the failure stand
-	}
+	backingOff := len(outcomes) == 0 && at.RetryAt != nil && !due(at.RetryAt, in.Now)
 	if m.Report != nil {
 		m.Report(next, in, s.Decision, outcomes)
+	}
+	if !backingOff { // while it backs off, the words of the failure stand
+		m.describe(in, next, d)
 	}
 	changed := !equality.Semantic.DeepEqual(in.Obj, next)
 	if changed {
@@ -77,15 +78,17 @@ func (m *Machine[T, W]) again(in Input[T, W], next T, s Step[T], changed bool) t
 	switch {
 	case m.Phases[p.Phase].final():
 		return Never
-	case d.Reason != Circling && len(s.Hops) > 0, d.Save && changed:
+	case s.Circled: // would spin, so its timer decides
+	case len(s.Hops) > 0, d.Save && changed:
 		return 0
 	case d.Save: // it changed nothing, and would spin
-		wake = later
+		wake = min(wake, later)
 	case len(d.Do) > 0 && m.at(next, s.Lane).RetryAt != nil: // they failed: the back-off decides
-	case d.After > 0:
-		wake = min(wake, d.After)
-	case len(d.Do) > 0:
+	case len(d.Do) > 0 && d.After == 0:
 		wake = min(wake, soon)
+	}
+	if m.Lanes != nil { // asking for a lane makes room for it, which is not to be saved
+		next = next.DeepCopy()
 	}
 	in.Obj = next
 	for _, lane := range append(m.lanes(p.Phase, in), "") {

@@ -1,0 +1,74 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// ReasonCannotObserve is why Ready is Unknown: the world could not be read for
+// several passes in a row. The manager's log has the error.
+const ReasonCannotObserve fsm.Reason = "CannotObserve"
+
+// blindAfter is how many failed looks in a row are told to the user. One or two
+// are noise of a restart; a status that flips with each helps nobody.
+const blindAfter = 3
+
+// blindness counts failed looks in a row. It is kept in memory: after a restart
+// three more must fail, which takes seconds.
+type blindness struct {
+	mu    sync.Mutex
+	count map[read.Key]int
+}
+
+func (b *blindness) add(key read.Key) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.count == nil {
+		b.count = map[read.Key]int{}
+	}
+	b.count[key]++
+	return b.count[key]
+}
+
+func (b *blindness) forget(key read.Key) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.count, key)
+}
+
+// cannotObserve ends a pass without a decision. From the third in a row on Ready
+// is Unknown: neither the old True nor False has evidence any more.
+func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, in fsm.Input[T, W], cause error) (time.Duration, error) {
+	if e, is := read.AsNotYet(cause); is {
+		return e.After, nil
+	}
+	cause = fmt.Errorf("observe: %w", cause)
+	if r.blind.add(keyOf(in.Obj)) < blindAfter || r.Machine.OneShot {
+		return fsm.Never, cause
+	}
+	next := in.Obj.DeepCopy()
+	p := next.GetProgress()
+	apimeta.SetStatusCondition(&p.Conditions, metav1.Condition{
+		Type: fsm.Ready, Status: metav1.ConditionUnknown, Reason: string(ReasonCannotObserve),
+		Message:            "the manager cannot read the object's world; its log has the error",
+		ObservedGeneration: p.ObservedGeneration,
+		LastTransitionTime: metav1.NewTime(in.Now.Truncate(time.Second)),
+	})
+	if equality.Semantic.DeepEqual(in.Obj, next) {
+		return fsm.Never, cause
+	}
+	if err := r.Store.Save(ctx, in.Obj, next); err != nil {
+		return r.notSaved(err)
+	}
+	r.Trace.blind(next)
+	return fsm.Never, cause
+}

@@ -1,0 +1,29 @@
+package kube
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// Classify gives an error of the API server its class: whether it helps to try
+// again. An error that has a class already keeps it.
+func Classify(err error) error {
+	if err == nil || errors.As(err, new(*fsm.Error)) {
+		return err
+	}
+	class := fsm.Transient
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// The object goes with its namespace in a moment: nothing to give up over.
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), apierrors.IsNotFound(err), apierrors.IsGone(err):
+		class = fsm.Changed
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err),
+		apierrors.IsMethodNotSupported(err), apierrors.IsRequestEntityTooLargeError(err):
+		class = fsm.Refused
+	}
+	return &fsm.Error{Class: class, Err: err}
+}

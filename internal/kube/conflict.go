@@ -1,0 +1,52 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Conflict says that others own fields that we wanted to apply. Two controllers
+// that fight over a field must be told apart by a person, so it names both.
+type Conflict struct {
+	Object string
+	Fields []ConflictField
+}
+
+// ConflictField is one field and who owns it.
+type ConflictField struct{ Manager, Field string }
+
+func (c *Conflict) Error() string {
+	var by []string
+	for _, f := range c.Fields {
+		by = append(by, fmt.Sprintf("%s is set by %q", f.Field, f.Manager))
+	}
+	return fmt.Sprintf("%s: %s; remove the field there or delete the object", c.Object, strings.Join(by, ", "))
+}
+
+// The server puts the manager into the message only.
+var managerInMessage = regexp.MustCompile(`conflict with "([^"]*)"`)
+
+// AsConflict finds field ownership conflicts in an error of server-side apply.
+func AsConflict(err error) (*Conflict, bool) {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || !apierrors.IsConflict(err) || status.Status().Details == nil {
+		return nil, false
+	}
+	c := &Conflict{}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type != metav1.CauseTypeFieldManagerConflict {
+			continue
+		}
+		manager := cause.Message
+		if m := managerInMessage.FindStringSubmatch(cause.Message); m != nil {
+			manager = m[1]
+		}
+		c.Fields = append(c.Fields, ConflictField{Manager: manager, Field: cause.Field})
+	}
+	return c, len(c.Fields) > 0
+}

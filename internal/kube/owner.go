@@ -1,0 +1,27 @@
+package kube
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// OwnedBy says that the controller of obj is this very object. A label or a name
+// proves nothing: both can be had by anyone, and names are used again.
+func OwnedBy(obj metav1.Object, owner types.UID) bool {
+	ref := metav1.GetControllerOf(obj)
+	return ref != nil && owner != "" && ref.UID == owner
+}
+
+// Taken is the error for a name that belongs to someone else.
+func Taken(kind string, obj metav1.Object) error {
+	by := "nobody"
+	if ref := metav1.GetControllerOf(obj); ref != nil {
+		by = ref.Kind + " " + ref.Name
+	}
+	say := fmt.Sprintf("%s %s exists and is controlled by %s; remove or rename it", kind, obj.GetName(), by)
+	return &fsm.Error{Class: fsm.Refused, Err: fmt.Errorf("%s", say), Say: say}
+}

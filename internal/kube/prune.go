@@ -1,0 +1,58 @@
+package kube
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// emptyStructs are the fields that Go writes although nobody set them, because
+// they are structs and not pointers. Applying them would own them. An empty map
+// anywhere else means something: emptyDir: {} is a volume.
+var emptyStructs = map[string]bool{
+	"metadata": true, "resources": true, "strategy": true, "updateStrategy": true, "securityContext": true,
+}
+
+// ApplyOf turns a typed object into what server-side apply should own: only what
+// the builder set. Status and what the server writes into metadata are left out.
+func ApplyOf(obj client.Object, scheme *runtime.Scheme) (*unstructured.Unstructured, error) {
+	gvk, err := apiutil.GVKForObject(obj, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("kind of %T: %w", obj, err)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, fmt.Errorf("convert %s: %w", gvk.Kind, err)
+	}
+	delete(content, "status")
+	prune(content)
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(gvk)
+	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
+		unstructured.RemoveNestedField(u.Object, "metadata", field)
+	}
+	return u, nil
+}
+
+// prune removes nulls and empty structs, the deepest first.
+func prune(m map[string]any) {
+	for key, value := range m {
+		switch v := value.(type) {
+		case nil:
+			delete(m, key)
+		case map[string]any:
+			if prune(v); len(v) == 0 && emptyStructs[key] {
+				delete(m, key)
+			}
+		case []any:
+			for _, item := range v {
+				if fields, is := item.(map[string]any); is {
+					prune(fields)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Holder is the object that holds a reservation.
+type Holder struct {
+	Kind      string // as in ValkeyUpgrade.valkey.statecraft.dev
+	Namespace string
+	Name      string
+	UID       types.UID
+}
+
+// String is how a holder is written into a Lease.
+func (h Holder) String() string {
+	return strings.Join([]string{h.Kind, h.Namespace, h.Name, string(h.UID)}, "/")
+}
+
+// Title is how a holder is shown to a person.
+func (h Holder) Title() string {
+	kind, _, _ := strings.Cut(h.Kind, ".")
+	if h.Namespace == "" {
+		return kind + " " + h.Name
+	}
+	return kind + " " + h.Namespace + "/" + h.Name
+}
+
+// ParseHolder reads what String wrote.
+func ParseHolder(s string) (Holder, error) {
+	parts := strings.Split(s, "/")
+	if len(parts) != 4 || parts[0] == "" || parts[2] == "" || parts[3] == "" {
+		return Holder{}, fmt.Errorf("parse holder %q: want kind/namespace/name/uid", s)
+	}
+	return Holder{Kind: parts[0], Namespace: parts[1], Name: parts[2], UID: types.UID(parts[3])}, nil
+}
+
+// Reservation is who holds a target. The zero value is: nobody.
+type Reservation struct {
+	Holder      Holder
+	Abandoned   bool  // the holder is gone or has ended: whoever needs it may take it over
+	Transitions int32 // how often it changed hands
+}
+
+// Free says that it may be taken.
+func (r Reservation) Free() bool { return r.Holder == (Holder{}) || r.Abandoned }
+
+// HeldBy says that who holds it.
+func (r Reservation) HeldBy(who Holder) bool { return r.Holder == who }
+
+// Liveness tells whether a holder may still be at work. It answers from live
+// reads; an error means that nobody knows, which is not "gone".
+type Liveness func(ctx context.Context, h Holder) (alive bool, err error)
+
+// Reservations reads who holds what.
+type Reservations struct {
+	Live      Live
+	Namespace string // where the Leases are, the same for all areas
+	Alive     Liveness
+}
+
+// LeaseName is the name of a target's Lease.
+func LeaseName(target types.UID) string { return "reservation-" + string(target) }
+
+// Of reads the reservation of a target, live.
+func (r Reservations) Of(ctx context.Context, target types.UID) (Reservation, error) {
+	var lease coordinationv1.Lease
+	err := r.Live.Get(ctx, Key{Namespace: r.Namespace, Name: LeaseName(target)}, &lease)
+	if apierrors.IsNotFound(err) {
+		return Reservation{}, nil
+	}
+	if err != nil {
+		return Reservation{}, fmt.Errorf("read reservation of %s: %w", target, err)
+	}
+	return r.Judge(ctx, &lease)
+}
+
+// Judge says who holds a Lease that was just read live.
+func (r Reservations) Judge(ctx context.Context, lease *coordinationv1.Lease) (Reservation, error) {
+	var res Reservation
+	if n := lease.Spec.LeaseTransitions; n != nil {
+		res.Transitions = *n
+	}
+	if id := lease.Spec.HolderIdentity; id == nil || *id == "" {
+		return res, nil
+	}
+	var err error
+	if res.Holder, err = ParseHolder(*lease.Spec.HolderIdentity); err != nil {
+		return res, err
+	}
+	alive, err := r.Alive(ctx, res.Holder)
+	res.Abandoned = err == nil && !alive
+	return res, err
+}

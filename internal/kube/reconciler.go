@@ -1,0 +1,133 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+const (
+	effectsWithin = 4 * time.Second // longer work belongs to a Worker; shorter than what election leaves to a deposed leader
+	observeWithin = 4 * time.Second
+	soon          = time.Nanosecond // RequeueAfter 0 means never
+)
+
+// Reconciler runs one machine over the objects of one kind.
+type Reconciler[T Object[T], W any] struct {
+	Machine *fsm.Machine[T, W]
+	Store   *Store[T]
+	// Observe reads the world. A fact that it could not read is left out; it
+	// returns an error only when it saw too little to decide anything.
+	Observe func(context.Context, T) (W, error)
+	// Act performs one effect. The ref is what the outside gave back, such as a UID.
+	Act   func(context.Context, T, fsm.Effect) (ref string, err error)
+	Trace *Trace
+	Now   func() time.Time
+
+	blind blindness
+}
+
+// Reconcile runs a pass and says when the next is due.
+func (r *Reconciler[T, W]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	again, err := r.Pass(ctx, req.NamespacedName)
+	switch {
+	case err != nil:
+		return reconcile.Result{}, err
+	case again == fsm.Never:
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{RequeueAfter: max(again, soon)}, nil
+}
+
+// Pass is one turn: read, decide, act, save. It is exported for the simulation,
+// which runs passes one by one.
+func (r *Reconciler[T, W]) Pass(ctx context.Context, key read.Key) (again time.Duration, err error) {
+	ctx, done := r.Trace.pass(ctx, key)
+	defer func() { done(err) }()
+	obj, found, err := r.Store.Get(ctx, key)
+	if err != nil || !found {
+		r.blind.forget(key)
+		if err == nil {
+			r.Trace.gone(key)
+		}
+		return fsm.Never, err
+	}
+	in := fsm.Input[T, W]{Obj: obj, Now: r.Now()}
+	in.World, err = r.observe(ctx, obj)
+	if err != nil && obj.GetDeletionTimestamp() == nil {
+		return r.cannotObserve(ctx, in, err)
+	}
+	// What is being deleted is decided upon even blind: in an empty World nothing
+	// is known, so nothing but the deletion can be acted on.
+	r.blind.forget(key)
+	return r.decide(ctx, in)
+}
+
+func (r *Reconciler[T, W]) observe(ctx context.Context, obj T) (W, error) {
+	ctx, cancel := context.WithTimeout(ctx, observeWithin)
+	defer cancel()
+	return r.Observe(ctx, obj)
+}
+
+func (r *Reconciler[T, W]) decide(ctx context.Context, in fsm.Input[T, W]) (time.Duration, error) {
+	step, err := r.Machine.Step(in)
+	if err != nil {
+		r.Trace.refused(ctx, in.Obj, err)
+		// The same object refuses the same way; only a change of either helps.
+		return fsm.Never, reconcile.TerminalError(fmt.Errorf("step: %w", err))
+	}
+	outcomes := r.act(ctx, in.Obj, step.Decision.Do)
+	next := r.Machine.Reduce(in, step, outcomes)
+	if !equality.Semantic.DeepEqual(in.Obj, next.Obj) {
+		if err := r.Store.Save(ctx, in.Obj, next.Obj); err != nil {
+			return r.notSaved(err)
+		}
+	}
+	traceMoves(ctx, r.Trace, in, step, next)
+	traceFailures(ctx, r.Trace, next.Obj, outcomes)
+	return next.Again, nil
+}
+
+// act performs effects in order and stops at the first that fails.
+func (r *Reconciler[T, W]) act(ctx context.Context, obj T, effects []fsm.Effect) (outcomes []fsm.Outcome) {
+	ctx, cancel := context.WithTimeout(ctx, effectsWithin)
+	defer cancel()
+	for _, e := range effects {
+		effectCtx, done := r.Trace.effect(ctx, e)
+		ref, err := r.Act(effectCtx, obj, e)
+		err = Classify(err)
+		done(err)
+		outcomes = append(outcomes, fsm.Outcome{Effect: e, Ref: ref, Err: err})
+		if err != nil {
+			logr.FromContextOrDiscard(ctx).Info("effect failed", "effect", e.String(), "class", fsm.ClassOf(err), "error", err.Error())
+			break
+		}
+	}
+	return outcomes
+}
+
+// notSaved: a status of another version is looked at anew, a missing object is
+// done with. The effects of this pass were harmless to repeat.
+func (r *Reconciler[T, W]) notSaved(err error) (time.Duration, error) {
+	switch {
+	case apierrors.IsConflict(err):
+		return soonAfterConflict, nil
+	case apierrors.IsNotFound(err):
+		return fsm.Never, nil
+	case errors.Is(err, context.Canceled):
+		return fsm.Never, nil
+	}
+	return fsm.Never, err
+}
+
+// The cache shows what we conflicted with within this time, as a rule.
+const soonAfterConflict = 50 * time.Millisecond

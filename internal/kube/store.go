@@ -1,0 +1,89 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// Store reads objects and writes their status. It is the only writer of status.
+//
+// It never hands out an object older than the one it last saved: the cache is a
+// moment behind, and a pass over the old phase would repeat every effect of it.
+type Store[T Object[T]] struct {
+	client client.Client
+
+	mu    sync.Mutex
+	saved map[read.Key]T // what we saved and the cache has not shown yet
+}
+
+// NewStore makes a store over a client whose reads are cached.
+func NewStore[T Object[T]](c client.Client) *Store[T] {
+	return &Store[T]{client: c, saved: map[read.Key]T{}}
+}
+
+// Get reads an object; found is false when it is gone.
+func (s *Store[T]) Get(ctx context.Context, key read.Key) (obj T, found bool, err error) {
+	obj = newOf[T]()
+	if err := s.client.Get(ctx, key, obj); apierrors.IsNotFound(err) {
+		s.forget(key)
+		return obj, false, nil
+	} else if err != nil {
+		return obj, false, fmt.Errorf("get %s: %w", key, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if mine, has := s.saved[key]; has {
+		if mine.GetUID() == obj.GetUID() && older(obj, mine) {
+			return mine.DeepCopy(), true, nil
+		}
+		delete(s.saved, key)
+	}
+	return obj, true, nil
+}
+
+// Save writes the status of next as one merge patch over was. The resourceVersion
+// is a precondition: what was decided about another version is not saved.
+func (s *Store[T]) Save(ctx context.Context, was, next T) error {
+	patch := client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})
+	out := next.DeepCopy()
+	if err := s.client.Status().Patch(ctx, out, patch); err != nil {
+		return fmt.Errorf("save status of %s: %w", keyOf(was), err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saved[keyOf(out)] = out
+	return nil
+}
+
+// wrote says that obj is exactly what we saved last: its event tells us nothing.
+func (s *Store[T]) wrote(obj client.Object) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mine, has := s.saved[keyOf(obj)]
+	return has && mine.GetUID() == obj.GetUID() && mine.GetResourceVersion() == obj.GetResourceVersion()
+}
+
+func (s *Store[T]) forget(key read.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.saved, key)
+}
+
+func older(a, b client.Object) bool {
+	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
+	return err == nil && order < 0
+}
+
+// newOf makes an empty T, which is a pointer.
+func newOf[T client.Object]() T {
+	var t T
+	return reflect.New(reflect.TypeOf(t).Elem()).Interface().(T)
+}

@@ -1,0 +1,119 @@
+package kube
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// Trace tells the world what a pass did, after it was saved: events, metrics and
+// spans. What was not saved did not happen, and is not told.
+type Trace struct {
+	kind     string
+	recorder events.EventRecorder // nil: no events
+
+	mu     sync.Mutex
+	phases map[read.Key]meta.Phase
+}
+
+// NewTrace makes the trace of one kind.
+func NewTrace(kind string, recorder events.EventRecorder) *Trace {
+	return &Trace{kind: kind, recorder: recorder, phases: map[read.Key]meta.Phase{}}
+}
+
+// at counts the object under its phase, and no longer under the one before.
+func (t *Trace) at(key read.Key, phase meta.Phase) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was, known := t.phases[key]
+	if known && was == phase {
+		return
+	}
+	if known {
+		metricPhase.WithLabelValues(t.kind, string(was)).Dec()
+	}
+	t.phases[key] = phase
+	metricPhase.WithLabelValues(t.kind, string(phase)).Inc()
+}
+
+func (t *Trace) gone(key read.Key) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if was, known := t.phases[key]; known {
+		metricPhase.WithLabelValues(t.kind, string(was)).Dec()
+		delete(t.phases, key)
+	}
+}
+
+func (t *Trace) event(obj runtime.Object, kind, reason, action, note string) {
+	if t.recorder != nil {
+		t.recorder.Eventf(obj, nil, kind, reason, action, "%s", note)
+	}
+}
+
+func (t *Trace) refused(ctx context.Context, obj runtime.Object, err error) {
+	metricRefused.WithLabelValues(t.kind).Inc()
+	t.event(obj, corev1.EventTypeWarning, "MoveRefused", "Step",
+		err.Error()+"; was this object last written by a newer version of the manager?")
+}
+
+func (t *Trace) blind(obj runtime.Object) {
+	metricBlind.WithLabelValues(t.kind).Inc()
+	t.event(obj, corev1.EventTypeWarning, string(ReasonCannotObserve), "Observe",
+		"the object's world cannot be read; see the manager's log for the error")
+}
+
+// traceMoves tells the moves of a pass that was saved.
+func traceMoves[T Object[T], W any](_ context.Context, t *Trace, in fsm.Input[T, W], s fsm.Step[T], n fsm.Next[T]) {
+	p := n.Obj.GetProgress()
+	t.at(keyOf(n.Obj), p.Phase)
+	if s.Decision.Reason == fsm.Circling {
+		metricReentries.WithLabelValues(t.kind).Inc()
+	}
+	since := in.Obj.GetProgress().Since.Time
+	for _, h := range n.Hops {
+		metricTransitions.WithLabelValues(t.kind, string(h.From), string(h.To), string(h.Event)).Inc()
+		if h.Lane == "" && h.From != "" {
+			metricPhaseSeconds.WithLabelValues(t.kind, string(h.From)).Observe(in.Now.Sub(since).Seconds())
+			since = in.Now.Truncate(time.Second)
+		}
+		t.event(n.Obj, corev1.EventTypeNormal, string(h.Reason), string(h.Event), move(h, p))
+	}
+}
+
+// move is a hop in words.
+func move(h fsm.Hop, p *meta.Progress) string {
+	note := string(h.From) + " → " + string(h.To)
+	if h.From == "" {
+		note = string(h.To)
+	}
+	if h.Lane != "" {
+		return h.Lane + ": " + note
+	}
+	if h.To == p.Phase && p.WaitingFor != "" {
+		note += ": " + p.WaitingFor
+	}
+	return note
+}
+
+// traceFailures tells the first failure in a row; those that follow are in the
+// status and in the metrics.
+func traceFailures[T Object[T]](_ context.Context, t *Trace, obj T, outcomes []fsm.Outcome) {
+	for _, o := range outcomes {
+		if o.Err == nil {
+			continue
+		}
+		metricEffectErrors.WithLabelValues(t.kind, string(fsm.ClassOf(o.Err))).Inc()
+		if p := obj.GetProgress(); p.Failures <= 1 {
+			t.event(obj, corev1.EventTypeWarning, "EffectFailed", string(p.Phase), o.Effect.String()+": "+fsm.Said(o.Err))
+		}
+	}
+}
