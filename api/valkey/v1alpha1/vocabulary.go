@@ -1,0 +1,37 @@
+package v1alpha1
+
+// Labels of everything that belongs to a cluster. Users' own labels never replace
+// them: selectors rely on them.
+const (
+	// ClusterLabel bears the cluster's name.
+	ClusterLabel = "valkey.statecraft.dev/cluster"
+	// ShardLabel bears the index of the shard that a pod or StatefulSet belongs to.
+	ShardLabel = "valkey.statecraft.dev/shard"
+)
+
+// FormedAnnotation on a cluster's ConfigMap says that the cluster once held all
+// slots, so that data may have been written. Where it is set and every server is
+// blank, that data is lost, and the cluster is not made anew in silence.
+const FormedAnnotation = "valkey.statecraft.dev/formed"
+
+// The ports of a server.
+const (
+	ClientPort = 6379
+	BusPort    = 16379
+)
+
+// Slots is how many hash slots a cluster has.
+const Slots = 16384
+
+// Conditions of a ValkeyCluster besides Ready and Stalled.
+const (
+	// Available: every slot is served, whatever else is under way.
+	Available = "Available"
+	// Progressing: an operation is under way.
+	Progressing = "Progressing"
+	// Degraded: the cluster stands with fewer nodes than it should have.
+	Degraded = "Degraded"
+)
+
+// OperationCreating is status.currentOperation while a cluster is being made.
+const OperationCreating = "Creating"
