@@ -1,0 +1,162 @@
+package bed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/test/bed/internal/audit"
+	"github.com/statecraft-dev/statecraft/test/bed/internal/pki"
+	"github.com/statecraft-dev/statecraft/test/bed/internal/process"
+	"github.com/statecraft-dev/statecraft/test/bed/parts"
+)
+
+// KeepEnv names the environment variable that, when set, makes Stop leave the bed's directory with its logs.
+const KeepEnv = "STATECRAFT_BED_KEEP"
+
+// stopTimeout bounds Stop: what has not died of SIGKILL by then is stuck in the kernel.
+const stopTimeout = 30 * time.Second
+
+// Bed is a running cluster.
+type Bed struct {
+	dir       string
+	layout    layout
+	programs  map[string]string // part → directory of its programs
+	authority *pki.Authority
+	audit     *audit.Log
+
+	mu      sync.Mutex
+	servers []*process.Process
+	undo    []func(context.Context) error
+}
+
+// Start brings up a cluster of the given parts and returns once it is usable. What is missing in the cache is
+// built first. If anything goes wrong nothing is left running and the error carries the ends of the logs.
+func Start(ctx context.Context, wanted ...Part) (*Bed, error) {
+	dir, err := os.MkdirTemp("", "statecraft-bed-")
+	if err != nil {
+		return nil, fmt.Errorf("make directory of bed: %w", err)
+	}
+	b := &Bed{dir: dir, programs: map[string]string{}}
+	if err := b.bringUp(ctx, withControlPlane(wanted)); err != nil {
+		return nil, fmt.Errorf("start bed: %w", errors.Join(err, b.Stop()))
+	}
+	return b, nil
+}
+
+// withControlPlane puts the control plane first: everything else talks to it.
+func withControlPlane(wanted []Part) []Part {
+	others := slices.DeleteFunc(slices.Clone(wanted), func(p Part) bool { return p.name == ControlPlane.name })
+	return append([]Part{ControlPlane}, others...)
+}
+
+func (b *Bed) bringUp(ctx context.Context, wanted []Part) error {
+	if err := os.MkdirAll(b.path("log"), 0o755); err != nil {
+		return fmt.Errorf("make directory of logs: %w", err)
+	}
+	for _, part := range wanted {
+		if err := b.build(ctx, part); err != nil {
+			return err
+		}
+	}
+	layout, err := newLayout()
+	if err != nil {
+		return err
+	}
+	for _, part := range wanted {
+		if part.plan != nil {
+			part.plan(&layout)
+		}
+	}
+	b.layout = layout
+	for _, part := range wanted {
+		if err := part.start(ctx, b); err != nil {
+			return fmt.Errorf("start %s: %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+func (b *Bed) build(ctx context.Context, part Part) error {
+	for _, name := range part.built {
+		dir, err := parts.Dir(ctx, name)
+		if err != nil {
+			return err
+		}
+		b.programs[name] = dir
+	}
+	return nil
+}
+
+// Stop ends every process of the bed and removes what it made. It may be called more than once.
+func (b *Bed) Stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	b.mu.Lock()
+	servers, undo := b.servers, b.undo
+	b.servers, b.undo = nil, nil
+	b.mu.Unlock()
+	var errs []error
+	for _, f := range slices.Backward(undo) {
+		errs = append(errs, f(ctx))
+	}
+	for _, server := range slices.Backward(servers) {
+		errs = append(errs, server.Kill(ctx))
+	}
+	if os.Getenv(KeepEnv) == "" {
+		errs = append(errs, os.RemoveAll(b.dir))
+	}
+	return errors.Join(errs...)
+}
+
+// Dir is the directory of everything the bed keeps: logs, certificates, data.
+func (b *Bed) Dir() string { return b.dir }
+
+// Log is the path of a server's log, for example Log("kube-apiserver").
+func (b *Bed) Log(name string) string { return b.path("log", name+".log") }
+
+func (b *Bed) path(elements ...string) string {
+	return filepath.Join(append([]string{b.dir}, elements...)...)
+}
+
+func (b *Bed) program(part, name string) string { return filepath.Join(b.programs[part], name) }
+
+// run starts a server that lives as long as the bed.
+func (b *Bed) run(command process.Command) (*process.Process, error) {
+	server, err := process.Start(command, b.path("log"))
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.servers = append(b.servers, server)
+	return server, nil
+}
+
+// healthy returns an error if any server has ended.
+func (b *Bed) healthy() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, server := range b.servers {
+		if err := server.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PIDs are the ids of the bed's servers by name.
+func (b *Bed) PIDs() map[string]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ids := make(map[string]int, len(b.servers))
+	for _, server := range b.servers {
+		ids[server.Name] = server.PID()
+	}
+	return ids
+}

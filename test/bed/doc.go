@@ -1,0 +1,21 @@
+// Package bed runs a real Kubernetes cluster on one machine: nothing in it is a mock.
+//
+//	b, err := bed.Start(ctx, bed.ControlPlane)
+//	…
+//	defer b.Stop()
+//	client, err := kubernetes.NewForConfig(b.Config())
+//
+// A control plane alone needs no privileges, listens on loopback and starts in seconds; several run side by
+// side. Tests share one per test binary through package bedtest. The programs are built from source on first
+// use (package parts) and kept in a cache outside the checkout.
+//
+// Every write is in the audit log, so a test can count what a controller wrote (Writes), by the user it gave
+// that controller (ConfigFor).
+//
+// # Parts
+//
+//	ControlPlane  etcd, API server, controller manager, scheduler
+//
+// Further parts join as a file of their own that declares a Part: what it needs built, what it changes in the
+// plan, and how it starts.
+package bed

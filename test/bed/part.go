@@ -1,0 +1,26 @@
+package bed
+
+import (
+	"context"
+
+	"github.com/statecraft-dev/statecraft/test/bed/parts"
+)
+
+// Part is something Start can add to a bed.
+type Part struct {
+	name string
+	// built are the programs it needs, by their names in package parts.
+	built []string
+	// plan changes how the parts before it are started; it may be nil.
+	plan func(*layout)
+	// start brings it up and registers with the bed what Stop must undo.
+	start func(context.Context, *Bed) error
+}
+
+// ControlPlane is etcd, the API server, the controller manager and the scheduler. Every bed has it, whether it
+// is asked for or not. Alone it listens on loopback only, and several such beds run side by side.
+var ControlPlane = Part{
+	name:  "control plane",
+	built: []string{parts.Kube, parts.Etcd},
+	start: startControlPlane,
+}

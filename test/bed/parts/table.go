@@ -1,0 +1,61 @@
+package parts
+
+import "strings"
+
+// Names of the parts of the table.
+const (
+	Kube       = "kube"
+	Etcd       = "etcd"
+	Containerd = "containerd"
+	Runc       = "runc"
+	CNI        = "cni"
+)
+
+const kubeVersion = "v1.36.3"
+
+// table holds every part, in the order in which `bed parts` builds them.
+var table = []Part{
+	{
+		Name: Kube, Version: kubeVersion, Takes: "10 min",
+		recipe: module{
+			dir:      "kube",
+			packages: map[string]string{"kube": "."},
+			ldflags:  "-X k8s.io/component-base/version.gitVersion=" + kubeVersion,
+			links: map[string]string{
+				"kube-apiserver": "kube", "kube-controller-manager": "kube", "kube-scheduler": "kube",
+				"kubelet": "kube", "kube-proxy": "kube", "kubectl": "kube",
+			},
+		},
+	},
+	{
+		Name: Etcd, Version: "v3.7.3", Takes: "2 min",
+		recipe: module{
+			dir: "etcd",
+			packages: map[string]string{
+				"etcd": "go.etcd.io/etcd/server/v3", "etcdctl": "go.etcd.io/etcd/etcdctl/v3",
+			},
+		},
+	},
+	{
+		Name: Containerd, Version: "v2.4.2", Takes: "2 min",
+		recipe: install{
+			tags: "no_btrfs no_devmapper no_zfs",
+			packages: under("github.com/containerd/containerd/v2/cmd",
+				"containerd", "containerd-shim-runc-v2", "ctr"),
+		},
+	},
+	{Name: Runc, Version: "v1.5.2", Takes: "15 s", recipe: runc{}},
+	{
+		Name: CNI, Version: "v1.9.1", Takes: "15 s",
+		recipe: install{packages: under("github.com/containernetworking/plugins/plugins",
+			"main/bridge", "ipam/host-local", "main/loopback", "meta/portmap")},
+	},
+}
+
+func under(base string, names ...string) []string {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = strings.Join([]string{base, name}, "/")
+	}
+	return paths
+}
