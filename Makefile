@@ -1,0 +1,71 @@
+# Everything a contributor runs. `make help` lists the targets; the scripts behind
+# them are in hack/. Tools are pinned in tools.mod and built on first use.
+TOOL := go tool -modfile=tools.mod
+BED  := go run ./test/bed/cmd/bed
+
+# AREA is one area, capture or valkey; empty is all of them. LEVEL of e2e is core or
+# full. BUDGET cuts sim short, SEED repeats a run. SECONDS is how long soak goes on.
+AREA    ?=
+LEVEL   ?= core
+BUDGET  ?=
+SEED    ?=
+SECONDS ?= 600
+export AREA LEVEL BUDGET SEED
+
+.DEFAULT_GOAL := help
+.PHONY: help test scenario integration sim soak e2e mutants bench bed-up bed-down bed-status run lint generate verify
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Without a cluster
+
+test: ## Test what needs no cluster, with the race detector (seconds)
+	@hack/test quick -race
+
+scenario: ## Rewrite the transcripts of all machines and show what changed
+	@hack/scenario
+
+mutants: ## Break the kernel on purpose, one mutant at a time; every one must be caught
+	@hack/mutants
+
+lint: ## Run the linters and the import law
+	@go run ./hack/law
+	@$(TOOL) golangci-lint run ./...
+
+generate: ## Write deepcopy code, CRDs, roles and the reference pages
+	@hack/generate
+
+verify: ## Check everything that needs no test run: generated files, format, lint, law, modules
+	@hack/verify
+
+##@ With a real control plane
+
+integration: ## Test what needs an API server, a Valkey server or another real part
+	@hack/test integration -timeout 20m
+
+sim: ## Try a fault at every call of every controller (AREA=, BUDGET=8m, SEED=)
+	@hack/sim
+
+soak: ## Try pairs of faults for so long (SECONDS=, AREA=, SEED=)
+	@DEPTH=2 BUDGET=$(SECONDS)s hack/sim
+
+bench: ## Measure against the bare engine and print the table
+	@hack/bench
+
+##@ With real nodes
+
+e2e: ## Test on real nodes (AREA=, LEVEL=core|full)
+	@hack/test e2e -timeout 40m
+
+bed-up: ## Start a real cluster on this machine and print its kubeconfig
+	@$(BED) up
+
+bed-down: ## Stop it, and leave nothing behind
+	@$(BED) down
+
+bed-status: ## Show what runs
+	@$(BED) status
+
+run: ## Run the manager against the bed
+	@hack/run
