@@ -42,15 +42,14 @@ func (m *Machine[T, W]) stepLanes(s *Step[T], w *walker[Input[T, W]]) error {
 			return fmt.Errorf("lane %s: %w", lane, err)
 		}
 		s.Hops = append(s.Hops, lw.hops...)
+		s.Circled = s.Circled || lw.circled
 		if m.Lanes.Phases[lw.place.Phase].final() {
 			continue
 		}
-		if s.Lane == "" || s.Decision.Waits() && !d.Waits() {
+		if s.Lane == "" || d.urgency() > s.Decision.urgency() {
 			s.Decision, s.Lane = d, lane
 		}
-		if d.After > 0 {
-			s.after = min(s.after, d.After)
-		}
+		s.timer(d)
 	}
 	return nil
 }
@@ -61,6 +60,17 @@ func (m *Machine[T, W]) lanes(phase Phase, in Input[T, W]) []string {
 		return nil
 	}
 	return m.Lanes.Want(in)
+}
+
+// forgetLanes sends every lane of an object that is reset back to its start: what
+// made the object stick may be one of them.
+func (m *Machine[T, W]) forgetLanes(in Input[T, W]) {
+	if m.Lanes == nil {
+		return
+	}
+	for _, lane := range m.Lanes.Want(in) {
+		*m.Lanes.At(in.Obj, lane) = meta.Place{}
+	}
 }
 
 // walker and laneWalker move places of obj, which is a copy, over the World of in.

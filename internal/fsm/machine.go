@@ -49,7 +49,8 @@ type Machine[T Subject[T], W any] struct {
 	// Lost is asked about a one-shot without a phase: has its work begun, so that
 	// its status was lost, and in which phase does the World say it is?
 	Lost func(Input[T, W]) (Phase, bool)
-	// Conditions are the kind's own. One of type Ready or Stalled replaces the kernel's.
+	// Conditions are the kind's own, of the object as it will be saved. One of type
+	// Ready or Stalled replaces the kernel's.
 	Conditions func(Input[T, W], Decision) []metav1.Condition
 	// Report copies what was seen and done into the kind's own status fields.
 	Report func(out T, in Input[T, W], d Decision, o []Outcome)

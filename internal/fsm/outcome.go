@@ -19,6 +19,8 @@ const (
 	Refused   ErrorClass = "Refused"   // invalid, forbidden: the same request fails again
 )
 
+var errorClasses = []ErrorClass{Transient, Changed, Refused}
+
 // Error gives an effect's error its class, and words that may be shown.
 type Error struct {
 	Class ErrorClass

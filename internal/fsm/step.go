@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -20,7 +21,8 @@ type Step[T any] struct {
 	Hops     []Hop
 	Decision Decision
 	Lane     string        // whose decision it is; "" is the object's own
-	after    time.Duration // the earliest timer of all lanes
+	Circled  bool          // a chain ran in a circle and was stopped: a fault of the machine, to be counted
+	after    time.Duration // the earliest timer of the object and its lanes
 }
 
 // Moved says that the object or a lane changed its phase.
@@ -33,17 +35,15 @@ func (s Step[T]) Moved() bool { return len(s.Hops) > 0 }
 func (m *Machine[T, W]) Step(in Input[T, W]) (Step[T], error) {
 	s := Step[T]{Obj: in.Obj.DeepCopy(), after: Never}
 	w := m.walker(s.Obj, in)
-	switch _, known := m.Phases[w.place.Phase]; {
-	case w.place.Phase == "":
-		m.begin(w)
-	case !known:
-		return s, fmt.Errorf("%s: unknown phase %q", m.Kind, w.place.Phase)
-	case !m.OneShot && resetWanted(in.Obj.GetAnnotations()[ResetAnnotation], w.place, in.Now):
-		w.enter(m.Start, fire(Reset))
+	err := m.locate(w)
+	switch {
+	case err != nil:
+	case m.OneShot && m.Phases[w.place.Phase].final(): // ended for good: not even a guard moves it
+		s.Decision = w.last
 	default:
 		w.guard()
+		err = m.decide(&s, w)
 	}
-	err := m.decide(&s, w)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", m.Kind, err)
 	}
@@ -51,39 +51,83 @@ func (m *Machine[T, W]) Step(in Input[T, W]) (Step[T], error) {
 	return s, err
 }
 
+// locate finds where the object stands when the pass begins.
+func (m *Machine[T, W]) locate(w *walker[Input[T, W]]) error {
+	phase := w.place.Phase
+	if phase == "" {
+		return m.begin(w)
+	}
+	if _, known := m.Phases[phase]; !known {
+		return fmt.Errorf("unknown phase %q", phase)
+	}
+	in := w.input()
+	if !m.OneShot && resetWanted(in.Obj.GetAnnotations()[ResetAnnotation], w.place, w.now) {
+		m.forgetLanes(in)
+		w.enter(m.Start, fire(Reset))
+	}
+	return nil
+}
+
 // begin gives a place to an object that has none: it is new, or its status was lost.
-func (m *Machine[T, W]) begin(w *walker[Input[T, W]]) {
+func (m *Machine[T, W]) begin(w *walker[Input[T, W]]) error {
+	to, on := m.Start, Created
 	if m.Lost != nil {
-		if to, began := m.Lost(w.input()); began {
-			w.enter(to, fire(Lost))
-			return
+		if phase, began := m.Lost(w.input()); began {
+			to, on = phase, Lost
 		}
 	}
-	w.enter(m.Start, fire(Created))
+	if _, known := m.Phases[to]; !known {
+		return fmt.Errorf("begins in the unknown phase %q", to)
+	}
+	w.enter(to, fire(on))
+	return nil
 }
 
 // decide asks the reflex, then the lanes, then the rule. A lane's decision stands
-// while the object itself has nothing to do but wait.
+// while the object itself has nothing more urgent to do than to wait.
 func (m *Machine[T, W]) decide(s *Step[T], w *walker[Input[T, W]]) error {
 	if m.Reflex != nil && !m.Phases[w.place.Phase].final() {
 		if d, acts := m.Reflex(w.input()); acts {
+			w.keepTime(m.held(w.place.Phase, w.input(), holding{}))
 			s.Decision = w.patient(d)
-			return d.check()
+			s.timer(d)
+			return checkReflex(d)
 		}
 	}
 	if err := m.stepLanes(s, w); err != nil {
 		return err
 	}
 	d, err := w.walk()
-	if s.Lane == "" || len(w.hops) > 0 || !d.Waits() {
+	s.timer(d)
+	s.Circled = s.Circled || w.circled
+	if s.Lane == "" || len(w.hops) > 0 || !d.Waits() || d.urgency() > s.Decision.urgency() {
 		s.Decision, s.Lane = d, ""
 	}
 	return err
 }
 
+// timer notes when d wants to be looked at again, even if another's decision stands.
+func (s *Step[T]) timer(d Decision) {
+	if d.After > 0 {
+		s.after = min(s.after, d.After)
+	}
+}
+
+func checkReflex(d Decision) error {
+	err := d.check()
+	if d.On != "" {
+		err = errors.New("moves, which only a rule may")
+	}
+	if err != nil {
+		return fmt.Errorf("reflex %w", err)
+	}
+	return nil
+}
+
 // resetWanted says that the wish is later than the phase, and not from the future:
-// that one would be granted in every pass.
+// that one would be granted in every pass. Since is in whole seconds, so the wish
+// is too, or its fraction would be granted again and again.
 func resetWanted(wish string, p *meta.Place, now time.Time) bool {
 	at, err := time.Parse(time.RFC3339, wish)
-	return err == nil && at.After(p.Since.Time) && !at.After(now)
+	return err == nil && at.Truncate(time.Second).After(p.Since.Time) && !at.After(now)
 }

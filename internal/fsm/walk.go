@@ -32,6 +32,8 @@ type walker[I any] struct {
 	outer holding  // for a lane: the hold on the object closes all its working phases
 	hops  []Hop
 	last  Decision // what the last hop said: the last word of a final phase
+
+	circled bool
 }
 
 // walk follows the rules until they act, save, wait or end. Moves chain; effects
@@ -48,6 +50,7 @@ func (w *walker[I]) walk() (Decision, error) {
 		}
 		to := w.rules.Phases[w.place.Phase].On[d.On]
 		if slices.Contains(seen, to) {
+			w.circled = true
 			return Wait(Circling).In(later).Because("%s –%s→ %s", w.place.Phase, d.On, to), nil
 		}
 		w.enter(to, d)
@@ -99,11 +102,7 @@ func (w *walker[I]) decide() (Decision, error) {
 		return d, fmt.Errorf("%s has no way out by %s", phase, d.On)
 	}
 	hold := w.inTheWay(d, in)
-	if hold.is && !hold.clockRuns {
-		stopClock(w.place, w.now)
-	} else {
-		startClock(w.place, w.now)
-	}
+	w.keepTime(hold)
 	if (d.On == "" || hold.is) && rule.Late != "" && late(w.place, w.now) {
 		d = fire(rule.Late)
 		hold = w.inTheWay(d, in)
@@ -118,10 +117,12 @@ func (w *walker[I]) decide() (Decision, error) {
 // the back-off is over.
 func (w *walker[I]) patient(d Decision) Decision {
 	backingOff := len(d.Do) > 0 && w.place.RetryAt != nil && !due(w.place.RetryAt, w.now)
-	if !d.Waits() && (len(w.hops) > 0 || backingOff) {
-		return Wait(d.Reason, "retry").Because("%s", d.Message)
+	if d.Waits() || len(w.hops) == 0 && !backingOff {
+		return d
 	}
-	return d
+	wait := Wait(d.Reason, "retry").Because("%s", d.Message)
+	wait.BackOff = backingOff
+	return wait
 }
 
 // fail lets an effect's error fire its edge, or else backs off.

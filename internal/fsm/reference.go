@@ -1,0 +1,73 @@
+package fsm
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Reference prints the machine for its reference page: diagram, phases and holds,
+// of the object and of its lanes.
+func (m *Machine[T, W]) Reference() string {
+	text := m.Rules.reference()
+	if m.Lanes != nil {
+		text += fmt.Sprintf("\nWhile in %s, each lane goes its own way:\n\n%s", join(m.Lanes.In), m.Lanes.reference())
+	}
+	return text
+}
+
+func (r *Rules[I]) reference() string {
+	text := "```mermaid\n" + r.Mermaid() + "```\n\n" + r.Table()
+	if holds := r.HoldTable(); holds != "" {
+		text += "\n" + holds
+	}
+	return text
+}
+
+// Reasons are those that the table itself gives, sorted: of what the kernel fires
+// the event, and of the holds. A rule's own are constants of its package.
+func (m *Machine[T, W]) Reasons() []Reason {
+	said := map[Reason]bool{Reason(Created): true, Circling: true}
+	if m.OneShot {
+		said[Reason(Lost)] = true
+	} else {
+		said[Reason(Reset)] = true
+	}
+	m.Rules.reasons(said)
+	if m.Lanes != nil {
+		m.Lanes.reasons(said)
+	}
+	return slices.Sorted(maps.Keys(said))
+}
+
+func (r *Rules[I]) reasons(said map[Reason]bool) {
+	for _, g := range r.Guards {
+		said[Reason(g.On)] = true
+	}
+	for _, h := range r.Holds {
+		said[h.Reason] = true
+	}
+	for _, rule := range r.Phases {
+		if rule.Late != "" {
+			said[Reason(rule.Late)] = true
+		}
+		for _, on := range rule.Fail {
+			said[Reason(on)] = true
+		}
+	}
+}
+
+// Hash names the table, so that a status tells which version wrote it.
+func (m *Machine[T, W]) Hash() string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(m.Reference())))[:8]
+}
+
+func join(phases []Phase) string {
+	var words []string
+	for _, p := range phases {
+		words = append(words, string(p))
+	}
+	return strings.Join(words, ", ")
+}
