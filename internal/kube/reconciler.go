@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -32,12 +32,19 @@ type Reconciler[T Object[T], W any] struct {
 	Act   func(context.Context, T, fsm.Effect) (ref string, err error)
 	Trace *Trace
 	Now   func() time.Time
+	// Then is told after each pass what became of the object, to set how often its
+	// world is sampled; found is false when it is gone. It may be nil.
+	Then func(key read.Key, obj T, found bool)
 
+	shard Shard
 	blind blindness
 }
 
 // Reconcile runs a pass and says when the next is due.
 func (r *Reconciler[T, W]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if !r.shard.Has(req.NamespacedName) {
+		return reconcile.Result{}, nil // woken by a child, but another process works on it
+	}
 	again, err := r.Pass(ctx, req.NamespacedName)
 	switch {
 	case err != nil:
@@ -58,6 +65,7 @@ func (r *Reconciler[T, W]) Pass(ctx context.Context, key read.Key) (again time.D
 		r.blind.forget(key)
 		if err == nil {
 			r.Trace.gone(key)
+			r.then(key, obj, false)
 		}
 		return fsm.Never, err
 	}
@@ -94,7 +102,14 @@ func (r *Reconciler[T, W]) decide(ctx context.Context, in fsm.Input[T, W]) (time
 	}
 	traceMoves(ctx, r.Trace, in, step, next)
 	traceFailures(ctx, r.Trace, next.Obj, outcomes)
+	r.then(keyOf(next.Obj), next.Obj, true)
 	return next.Again, nil
+}
+
+func (r *Reconciler[T, W]) then(key read.Key, obj T, found bool) {
+	if r.Then != nil {
+		r.Then(key, obj, found)
+	}
 }
 
 // act performs effects in order and stops at the first that fails.

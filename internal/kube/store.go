@@ -63,12 +63,17 @@ func (s *Store[T]) Save(ctx context.Context, was, next T) error {
 	return nil
 }
 
-// wrote says that obj is exactly what we saved last: its event tells us nothing.
+// wrote says that obj, which the cache just showed, is exactly what we saved last:
+// its event tells us nothing. The cache has caught up, so it is not kept any longer.
 func (s *Store[T]) wrote(obj client.Object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mine, has := s.saved[keyOf(obj)]
-	return has && mine.GetUID() == obj.GetUID() && mine.GetResourceVersion() == obj.GetResourceVersion()
+	if !has || mine.GetUID() != obj.GetUID() || mine.GetResourceVersion() != obj.GetResourceVersion() {
+		return false
+	}
+	delete(s.saved, keyOf(obj))
+	return true
 }
 
 func (s *Store[T]) forget(key read.Key) {

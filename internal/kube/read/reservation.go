@@ -10,21 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Holder is the object that holds a reservation.
-type Holder struct {
+// Ref names one object for good: its name may be used again, its UID is not.
+type Ref struct {
 	Kind      string // as in ValkeyUpgrade.valkey.statecraft.dev
 	Namespace string
 	Name      string
 	UID       types.UID
 }
 
-// String is how a holder is written into a Lease.
-func (h Holder) String() string {
+// String is how a reference is written into a Lease.
+func (h Ref) String() string {
 	return strings.Join([]string{h.Kind, h.Namespace, h.Name, string(h.UID)}, "/")
 }
 
-// Title is how a holder is shown to a person.
-func (h Holder) Title() string {
+// Title is how it is shown to a person.
+func (h Ref) Title() string {
 	kind, _, _ := strings.Cut(h.Kind, ".")
 	if h.Namespace == "" {
 		return kind + " " + h.Name
@@ -32,31 +32,31 @@ func (h Holder) Title() string {
 	return kind + " " + h.Namespace + "/" + h.Name
 }
 
-// ParseHolder reads what String wrote.
-func ParseHolder(s string) (Holder, error) {
+// ParseRef reads what String wrote.
+func ParseRef(s string) (Ref, error) {
 	parts := strings.Split(s, "/")
 	if len(parts) != 4 || parts[0] == "" || parts[2] == "" || parts[3] == "" {
-		return Holder{}, fmt.Errorf("parse holder %q: want kind/namespace/name/uid", s)
+		return Ref{}, fmt.Errorf("parse reference %q: want kind/namespace/name/uid", s)
 	}
-	return Holder{Kind: parts[0], Namespace: parts[1], Name: parts[2], UID: types.UID(parts[3])}, nil
+	return Ref{Kind: parts[0], Namespace: parts[1], Name: parts[2], UID: types.UID(parts[3])}, nil
 }
 
 // Reservation is who holds a target. The zero value is: nobody.
 type Reservation struct {
-	Holder      Holder
+	Holder      Ref
 	Abandoned   bool  // the holder is gone or has ended: whoever needs it may take it over
 	Transitions int32 // how often it changed hands
 }
 
 // Free says that it may be taken.
-func (r Reservation) Free() bool { return r.Holder == (Holder{}) || r.Abandoned }
+func (r Reservation) Free() bool { return r.Holder == (Ref{}) || r.Abandoned }
 
 // HeldBy says that who holds it.
-func (r Reservation) HeldBy(who Holder) bool { return r.Holder == who }
+func (r Reservation) HeldBy(who Ref) bool { return r.Holder == who }
 
 // Liveness tells whether a holder may still be at work. It answers from live
 // reads; an error means that nobody knows, which is not "gone".
-type Liveness func(ctx context.Context, h Holder) (alive bool, err error)
+type Liveness func(ctx context.Context, h Ref) (alive bool, err error)
 
 // Reservations reads who holds what.
 type Reservations struct {
@@ -91,7 +91,7 @@ func (r Reservations) Judge(ctx context.Context, lease *coordinationv1.Lease) (R
 		return res, nil
 	}
 	var err error
-	if res.Holder, err = ParseHolder(*lease.Spec.HolderIdentity); err != nil {
+	if res.Holder, err = ParseRef(*lease.Spec.HolderIdentity); err != nil {
 		return res, err
 	}
 	alive, err := r.Alive(ctx, res.Holder)

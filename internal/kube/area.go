@@ -1,0 +1,81 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+const (
+	workers      = 8
+	firstRetry   = 200 * time.Millisecond
+	longestRetry = 30 * time.Second // the machine's own back-off is in its status; this one is for reads and saves
+)
+
+// Area is one area inside the manager process: its own cache, queue and election.
+type Area struct {
+	Name string
+	Env  Env
+	mgr  ctrl.Manager
+}
+
+// Manager is for setup.go: informers, indexes and clients of the area.
+func (a *Area) Manager() ctrl.Manager { return a.mgr }
+
+// Run runs something while this process leads the area.
+func (a *Area) Run(start func(context.Context) error) error {
+	return a.mgr.Add(manager.RunnableFunc(start))
+}
+
+// Add runs a reconciler over the objects of its kind, woken by the sources too.
+func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], sources ...source.Source) error {
+	if err := r.Machine.Check(); err != nil {
+		return fmt.Errorf("check machine: %w", err)
+	}
+	c, err := controller.New(r.Machine.Kind, a.mgr, controller.Options{
+		Reconciler:              r,
+		MaxConcurrentReconciles: workers,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
+		// First come, first served: with priorities the objects of the initial list
+		// starve behind those that are always busy.
+		UsePriorityQueue:   ptr.To(false),
+		SkipNameValidation: ptr.To(true), // one process may run several managers
+	})
+	if err != nil {
+		return fmt.Errorf("make controller of %s: %w", r.Machine.Kind, err)
+	}
+	own := predicate.NewPredicateFuncs(a.Env.Shard.has)
+	// The pass that saved has said when it wants to look again; the event of its
+	// own save would only repeat it.
+	own.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.wrote(e.ObjectNew) }
+	kind := source.Kind[client.Object](a.mgr.GetCache(), newOf[T](), &handler.EnqueueRequestForObject{}, own)
+	for _, s := range append([]source.Source{kind}, sources...) {
+		if err := c.Watch(s); err != nil {
+			return fmt.Errorf("watch for %s: %w", r.Machine.Kind, err)
+		}
+	}
+	return nil
+}
+
+// Owned wakes the controller of a child when the child changes.
+func Owned(a *Area, owner, child client.Object) source.Source {
+	h := handler.EnqueueRequestForOwner(a.mgr.GetScheme(), a.mgr.GetRESTMapper(), owner, handler.OnlyControllerOwner())
+	return source.Kind[client.Object](a.mgr.GetCache(), child, h)
+}
+
+// Mapped wakes the objects that wakes names when obj changes.
+func Mapped(a *Area, obj client.Object, wakes func(context.Context, client.Object) []reconcile.Request) source.Source {
+	return source.Kind[client.Object](a.mgr.GetCache(), obj, handler.EnqueueRequestsFromMapFunc(wakes))
+}

@@ -1,0 +1,140 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// AreaSetup is how an area joins the manager.
+type AreaSetup struct {
+	Name        string
+	AddToScheme func(*runtime.Scheme) error
+	Setup       func(*Area) error
+}
+
+// Options of the manager process.
+type Options struct {
+	Areas                []AreaSetup
+	OneShot              func(kind string) bool // of all areas: a reservation may be held by any
+	Namespaces           []string               // empty: all
+	Shard                Shard
+	ReservationNamespace string
+	Election             Election
+	MetricsAddress       string // "0" is off
+	ProbeAddress         string // "0" is off
+}
+
+// Election says how the leader of each area is found.
+type Election struct {
+	Off           bool
+	Namespace     string
+	LeaseDuration time.Duration
+	RenewDeadline time.Duration
+	RetryPeriod   time.Duration
+}
+
+// Run runs areas until ctx ends. Every area elects its own leader, so that two
+// replicas share the work and an area can be moved alone. An area that loses its
+// election ends the process: only then is nothing of it running any more.
+func Run(ctx context.Context, cfg *rest.Config, o Options) error {
+	front, err := ctrl.NewManager(cfg, ctrl.Options{
+		Metrics: metricsserver.Options{
+			BindAddress: o.MetricsAddress, SecureServing: true,
+			FilterProvider: filters.WithAuthenticationAndAuthorization,
+		},
+		HealthProbeBindAddress: o.ProbeAddress,
+	})
+	if err != nil {
+		return fmt.Errorf("make manager: %w", err)
+	}
+	managers := []ctrl.Manager{front}
+	for _, setup := range o.Areas {
+		mgr, err := newArea(cfg, o, setup)
+		if err != nil {
+			return fmt.Errorf("set up area %s: %w", setup.Name, err)
+		}
+		managers = append(managers, mgr)
+	}
+	if err := front.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("add health check: %w", err)
+	}
+	if err := front.AddReadyzCheck("caches", synced(managers[1:])); err != nil {
+		return fmt.Errorf("add readiness check: %w", err)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for _, mgr := range managers {
+		g.Go(func() error { return mgr.Start(ctx) })
+	}
+	return g.Wait()
+}
+
+func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, setup.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("register types: %w", err)
+		}
+	}
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme:                        scheme,
+		Logger:                        ctrl.Log.WithValues("area", setup.Name),
+		Cache:                         cacheOptions(o.Namespaces),
+		Metrics:                       metricsserver.Options{BindAddress: "0"}, // the front serves the metrics of all
+		LeaderElection:                !o.Election.Off,
+		LeaderElectionID:              o.Shard.lease(setup.Name),
+		LeaderElectionNamespace:       o.Election.Namespace,
+		LeaderElectionReleaseOnCancel: true, // the process ends with its managers
+		LeaseDuration:                 &o.Election.LeaseDuration,
+		RenewDeadline:                 &o.Election.RenewDeadline,
+		RetryPeriod:                   &o.Election.RetryPeriod,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make manager: %w", err)
+	}
+	return mgr, setup.Setup(&Area{Name: setup.Name, mgr: mgr, Env: Env{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Now: time.Now,
+		Events:               mgr.GetEventRecorder("statecraft-" + setup.Name),
+		ReservationNamespace: o.ReservationNamespace,
+		Shard:                o.Shard, OneShot: o.OneShot,
+	}})
+}
+
+// cacheOptions limits the caches to namespaces, if any are named, and strips what
+// no machine looks at. Managed fields are often half of an object.
+func cacheOptions(namespaces []string) cache.Options {
+	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+	for _, ns := range slices.Compact(slices.Sorted(slices.Values(namespaces))) {
+		if o.DefaultNamespaces == nil {
+			o.DefaultNamespaces = map[string]cache.Config{}
+		}
+		o.DefaultNamespaces[ns] = cache.Config{}
+	}
+	return o
+}
+
+// synced is ready when all caches are: a replica that waits to be elected is ready, too.
+func synced(managers []ctrl.Manager) healthz.Checker {
+	return func(req *http.Request) error {
+		ctx, cancel := context.WithTimeout(req.Context(), time.Second)
+		defer cancel()
+		for _, mgr := range managers {
+			if !mgr.GetCache().WaitForCacheSync(ctx) {
+				return fmt.Errorf("caches are not in sync")
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,171 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// OptionalWatch watches kinds that may not be installed, may be forbidden, or may
+// be removed at any time: kinds of other areas, and kinds that users name. It
+// keeps names and UIDs only, one informer per kind, which ends when it is no
+// longer wanted. What it cannot see it says so: read.SightUnknown, never absent.
+type OptionalWatch struct {
+	client  metadata.Interface
+	mapper  apimeta.RESTMapper
+	changed func(schema.GroupVersionKind, *metav1.PartialObjectMetadata)
+
+	mu      sync.Mutex
+	ctx     context.Context
+	watches map[schema.GroupVersionKind]*optional
+}
+
+type optional struct {
+	informer cache.SharedIndexInformer
+	stop     context.CancelFunc
+	broken   error // the last list or watch failed for a reason that lasts
+}
+
+// NewOptionalWatch makes a watch that tells changed of every object that came,
+// changed or went.
+func NewOptionalWatch(c metadata.Interface, m apimeta.RESTMapper, changed func(schema.GroupVersionKind, *metav1.PartialObjectMetadata)) *OptionalWatch {
+	return &OptionalWatch{client: c, mapper: m, changed: changed, watches: map[schema.GroupVersionKind]*optional{}}
+}
+
+// Start keeps watches running until ctx ends. Before it, nothing is watched.
+func (o *OptionalWatch) Start(ctx context.Context) error {
+	o.mu.Lock()
+	o.ctx = ctx
+	o.mu.Unlock()
+	<-ctx.Done()
+	return nil
+}
+
+// Look implements read.Watch: what the watch knows of an object. The first look
+// at a kind starts its watch.
+func (o *OptionalWatch) Look(gvk schema.GroupVersionKind, key read.Key) (*metav1.PartialObjectMetadata, read.Sight) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := o.watches[gvk]
+	if w == nil {
+		var err error
+		if w, err = o.begin(gvk); err != nil {
+			return nil, read.SightUnknown
+		}
+	}
+	switch {
+	case w.broken != nil:
+		return nil, read.SightUnknown
+	case !w.informer.HasSynced():
+		return nil, read.SightNotYet
+	}
+	item, here, err := w.informer.GetStore().GetByKey(storeKey(key))
+	if err != nil || !here {
+		return nil, read.SightAbsent
+	}
+	return item.(*metav1.PartialObjectMetadata), read.SightHere
+}
+
+// Keep ends the watches of all kinds but these.
+func (o *OptionalWatch) Keep(wanted func(schema.GroupVersionKind) bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for gvk, w := range o.watches {
+		if !wanted(gvk) {
+			w.stop()
+			delete(o.watches, gvk)
+		}
+	}
+}
+
+func (o *OptionalWatch) begin(gvk schema.GroupVersionKind) (*optional, error) {
+	if o.ctx == nil {
+		return nil, fmt.Errorf("watch %s: not started", gvk.Kind)
+	}
+	mapping, err := o.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return nil, fmt.Errorf("watch %s: %w", gvk.Kind, err)
+	}
+	informer := metadatainformer.NewFilteredMetadataInformer(o.client, mapping.Resource, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+	ctx, stop := context.WithCancel(o.ctx)
+	w := &optional{informer: informer, stop: stop}
+	if err := o.listen(gvk, w); err != nil {
+		stop()
+		return nil, err
+	}
+	o.watches[gvk] = w
+	go informer.RunWithContext(ctx)
+	return w, nil
+}
+
+func (o *OptionalWatch) listen(gvk schema.GroupVersionKind, w *optional) error {
+	tell := func(obj any) {
+		if gone, is := obj.(cache.DeletedFinalStateUnknown); is {
+			obj = gone.Obj
+		}
+		if m, is := obj.(*metav1.PartialObjectMetadata); is {
+			o.mend(w)
+			o.changed(gvk, m)
+		}
+	}
+	_, handlerErr := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: tell, DeleteFunc: tell,
+		UpdateFunc: func(was, is any) {
+			// Re-created between two events: the same name, another object.
+			if a, b := was.(*metav1.PartialObjectMetadata), is.(*metav1.PartialObjectMetadata); a.UID != b.UID {
+				tell(a)
+				tell(b)
+			}
+		},
+	})
+	transformErr := w.informer.SetTransform(nameAndUID)
+	watchErr := w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) {
+			w.broken = err
+		}
+	})
+	for _, err := range []error{handlerErr, transformErr, watchErr} {
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", gvk.Kind, err)
+		}
+	}
+	return nil
+}
+
+// mend notes that events come again.
+func (o *OptionalWatch) mend(w *optional) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w.broken = nil
+}
+
+// nameAndUID is all that is kept of an object.
+func nameAndUID(obj any) (any, error) {
+	m, is := obj.(*metav1.PartialObjectMetadata)
+	if !is {
+		return obj, nil
+	}
+	return &metav1.PartialObjectMetadata{TypeMeta: m.TypeMeta, ObjectMeta: metav1.ObjectMeta{
+		Namespace: m.Namespace, Name: m.Name, UID: m.UID,
+		ResourceVersion: m.ResourceVersion, DeletionTimestamp: m.DeletionTimestamp,
+	}}, nil
+}
+
+func storeKey(key read.Key) string {
+	if key.Namespace == "" {
+		return key.Name
+	}
+	return key.Namespace + "/" + key.Name
+}

@@ -1,0 +1,114 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+const (
+	reservationLabel  = "statecraft.dev/reservation"
+	reservationTarget = "statecraft.dev/target"
+)
+
+// Reservations takes and gives back targets. At most one operation is admitted
+// for a target: the Lease named after its UID is changed by compare-and-swap.
+// There is no expiry. A holder is replaced only when live reads show that it is
+// gone or has ended, because a holder that is merely slow is still at work.
+type Reservations struct {
+	read.Reservations
+	client client.Client
+}
+
+// Take reserves target for who. Taking again what one holds does nothing.
+func (r Reservations) Take(ctx context.Context, target, who read.Ref) error {
+	var lease coordinationv1.Lease
+	key := read.Key{Namespace: r.Namespace, Name: read.LeaseName(target.UID)}
+	err := r.Live.Get(ctx, key, &lease)
+	if apierrors.IsNotFound(err) {
+		return r.create(ctx, key, target, who)
+	}
+	if err != nil {
+		return Classify(fmt.Errorf("read reservation: %w", err))
+	}
+	res, err := r.Judge(ctx, &lease)
+	switch {
+	case err != nil:
+		return Classify(fmt.Errorf("judge reservation: %w", err))
+	case res.HeldBy(who):
+		return nil
+	case !res.Free():
+		say := "reserved by " + res.Holder.Title()
+		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("%s", say), Say: say}
+	}
+	lease.Spec.HolderIdentity = ptr.To(who.String())
+	lease.Spec.LeaseTransitions = ptr.To(res.Transitions + 1)
+	// The resourceVersion that was judged is the precondition: who was faster, holds it.
+	return Classify(r.client.Update(ctx, &lease))
+}
+
+func (r Reservations) create(ctx context.Context, key read.Key, target, who read.Ref) error {
+	return Classify(r.client.Create(ctx, &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: key.Namespace, Name: key.Name,
+			Labels:      map[string]string{reservationLabel: "true"},
+			Annotations: map[string]string{reservationTarget: target.String()},
+		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To(who.String()), LeaseTransitions: ptr.To(int32(1))},
+	}))
+}
+
+// Release gives the target back, if who holds it.
+func (r Reservations) Release(ctx context.Context, target, who read.Ref) error {
+	var lease coordinationv1.Lease
+	key := read.Key{Namespace: r.Namespace, Name: read.LeaseName(target.UID)}
+	if err := r.Live.Get(ctx, key, &lease); err != nil {
+		return Classify(client.IgnoreNotFound(err))
+	}
+	if ptr.Deref(lease.Spec.HolderIdentity, "") != who.String() {
+		return nil
+	}
+	lease.Spec.HolderIdentity = nil
+	return Classify(client.IgnoreNotFound(r.client.Update(ctx, &lease)))
+}
+
+// Sweep deletes the Leases of targets that are gone, of kinds of this group. What
+// would be lost if a target were not gone is the knowledge that somebody operates
+// on it, so it goes by a live read and the version that was seen.
+func (r Reservations) Sweep(ctx context.Context, group string) (swept int, err error) {
+	var leases coordinationv1.LeaseList
+	if err := r.Live.List(ctx, &leases, client.InNamespace(r.Namespace), client.MatchingLabels{reservationLabel: "true"}); err != nil {
+		return 0, fmt.Errorf("list reservations: %w", err)
+	}
+	for i := range leases.Items {
+		lease := &leases.Items[i]
+		target, err := read.ParseRef(lease.Annotations[reservationTarget])
+		if err != nil || !strings.HasSuffix(target.Kind, "."+group) {
+			continue
+		}
+		if here, err := r.exists(ctx, target); err != nil || here {
+			continue // not known to be gone is not gone
+		}
+		seen := SeenOf(lease)
+		err = r.client.Delete(ctx, lease, client.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion})
+		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+			return swept, fmt.Errorf("delete reservation %s: %w", lease.Name, err)
+		}
+		swept++
+	}
+	return swept, nil
+}
+
+func (r Reservations) exists(ctx context.Context, ref read.Ref) (bool, error) {
+	obj, err := getRef(ctx, r.Live, ref)
+	return obj != nil, err
+}

@@ -1,0 +1,143 @@
+package kube
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// Sampler polls worlds outside of Kubernetes, each at its own rate and all of
+// them in budgeted batches, and wakes an object only when its world changed.
+type Sampler[V any] struct {
+	Take   func(context.Context, read.Key) (V, error)
+	Same   func(a, b V) bool
+	Wake   func(read.Key)
+	Now    func() time.Time
+	Budget int // looks at a time; 8 if 0
+
+	mu   sync.Mutex
+	jobs map[read.Key]*sampling[V]
+}
+
+type sampling[V any] struct {
+	every time.Duration
+	due   time.Time
+	busy  bool
+	last  read.Sample[V]
+}
+
+// tick is how often due samples are looked for.
+const tick = 50 * time.Millisecond
+
+// Every sets how often an object's world is polled; 0 forgets it.
+func (s *Sampler[V]) Every(key read.Key, every time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if every <= 0 {
+		delete(s.jobs, key)
+		return
+	}
+	if job := s.job(key); job.every != every {
+		job.every, job.due = every, s.Now().Add(every)
+	}
+}
+
+// Last implements read.Samples.
+func (s *Sampler[V]) Last(key read.Key) read.Sample[V] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if job, has := s.jobs[key]; has {
+		return job.last
+	}
+	return read.Sample[V]{}
+}
+
+// Fresh implements read.Samples.
+func (s *Sampler[V]) Fresh(ctx context.Context, key read.Key, age time.Duration) read.Sample[V] {
+	last := s.Last(key)
+	if old, taken := last.Age(s.Now()); taken && old <= age && last.Err == nil {
+		return last
+	}
+	sample, _ := s.take(ctx, key)
+	return sample
+}
+
+// take looks, remembers, and says whether anything changed.
+func (s *Sampler[V]) take(ctx context.Context, key read.Key) (sample read.Sample[V], changed bool) {
+	value, err := s.Take(ctx, key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	job := s.job(key)
+	was := job.last
+	job.due = s.Now().Add(job.every)
+	if job.last.Err = err; err == nil {
+		job.last.Value, job.last.At = value, s.Now()
+	}
+	changed = (was.Err == nil) != (err == nil) || err == nil && (was.At.IsZero() || !s.Same(was.Value, value))
+	return job.last, changed
+}
+
+func (s *Sampler[V]) job(key read.Key) *sampling[V] {
+	if s.jobs == nil {
+		s.jobs = map[read.Key]*sampling[V]{}
+	}
+	if s.jobs[key] == nil {
+		s.jobs[key] = &sampling[V]{}
+	}
+	return s.jobs[key]
+}
+
+// Start polls until ctx ends. The manager runs it while this process leads.
+func (s *Sampler[V]) Start(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	budget := s.Budget
+	if budget == 0 {
+		budget = 8
+	}
+	g.SetLimit(budget + 1)
+	g.Go(func() error {
+		ticker := time.NewTicker(tick)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+				for _, key := range s.takeDue() {
+					g.Go(func() error { s.poll(ctx, key); return nil })
+				}
+			}
+		}
+	})
+	return g.Wait()
+}
+
+// takeDue lists what is due and marks it, so that a slow look is not joined by a second.
+func (s *Sampler[V]) takeDue() (keys []read.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, job := range s.jobs {
+		if job.every > 0 && !job.busy && !s.Now().Before(job.due) {
+			job.busy = true
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (s *Sampler[V]) poll(ctx context.Context, key read.Key) {
+	_, changed := s.take(ctx, key)
+	s.mu.Lock()
+	job, wanted := s.jobs[key]
+	if wanted {
+		job.busy = false
+	}
+	s.mu.Unlock()
+	if changed && wanted {
+		s.Wake(key)
+	}
+}

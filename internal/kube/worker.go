@@ -1,0 +1,125 @@
+package kube
+
+import (
+	"context"
+	"sync"
+
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// Job is work that takes longer than an effect may. Each call gives one command
+// and looks at the result; it is done when nothing is left to do. A Job decides
+// by a pure function of what it observes, so it can be stopped after any call.
+type Job func(ctx context.Context) (done bool, err error)
+
+// Worker runs one job per object beside the passes, while this process leads. A
+// job is started by an effect, seen as a fact, and wakes its object when it ends.
+// After a crash nothing is known of it: the object looks at the world and starts
+// it again if need be.
+type Worker struct {
+	Wake func(read.Key)
+
+	mu   sync.Mutex
+	ctx  context.Context // of the leader; nil before Start: then Drive runs the jobs
+	jobs map[read.Key]*work
+}
+
+type work struct {
+	job    Job
+	state  read.Work
+	cancel context.CancelFunc
+}
+
+// Begin starts a job, unless one is running for this object.
+func (w *Worker) Begin(key read.Key, job Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.jobs == nil {
+		w.jobs = map[read.Key]*work{}
+	}
+	if one := w.jobs[key]; one != nil && one.state.State == read.WorkRunning {
+		return
+	}
+	one := &work{job: job, state: read.Work{State: read.WorkRunning}, cancel: func() {}}
+	w.jobs[key] = one
+	if w.ctx != nil {
+		w.run(key, one)
+	}
+}
+
+func (w *Worker) run(key read.Key, one *work) {
+	ctx, cancel := context.WithCancel(w.ctx)
+	one.cancel = cancel
+	go func() {
+		defer cancel()
+		for !w.step(ctx, key, one) {
+		}
+	}()
+}
+
+// step runs one command and says whether the job is over.
+func (w *Worker) step(ctx context.Context, key read.Key, one *work) bool {
+	done, err := one.job(ctx)
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if !done && err == nil {
+		return false
+	}
+	w.mu.Lock()
+	one.state = read.Work{State: read.WorkEnded, Err: err}
+	w.mu.Unlock()
+	w.Wake(key)
+	return true
+}
+
+// Work implements read.Works.
+func (w *Worker) Work(key read.Key) read.Work {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if one := w.jobs[key]; one != nil {
+		return one.state
+	}
+	return read.Work{}
+}
+
+// Forget stops the object's job and drops what is known of it.
+func (w *Worker) Forget(key read.Key) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if one := w.jobs[key]; one != nil {
+		one.cancel()
+		delete(w.jobs, key)
+	}
+}
+
+// Start lets jobs run until ctx ends.
+func (w *Worker) Start(ctx context.Context) error {
+	w.mu.Lock()
+	w.ctx = ctx
+	for key, one := range w.jobs {
+		if one.state.State == read.WorkRunning {
+			w.run(key, one)
+		}
+	}
+	w.mu.Unlock()
+	<-ctx.Done()
+	return nil
+}
+
+// Drive runs one command of each running job, in the caller's goroutine: the
+// simulation decides what happens between two commands.
+func (w *Worker) Drive(ctx context.Context) (ran int) {
+	w.mu.Lock()
+	running := map[read.Key]*work{}
+	for key, one := range w.jobs {
+		if one.state.State == read.WorkRunning {
+			running[key] = one
+		}
+	}
+	w.mu.Unlock()
+	for key, one := range running {
+		w.step(ctx, key, one)
+	}
+	return len(running)
+}
