@@ -10,10 +10,10 @@ import (
 
 // The kernel's own events and reasons.
 const (
-	Created  Event  = "Created"
-	Reset    Event  = "Reset"
-	Lost     Event  = "StatusLost"
-	Circling Reason = "Circling" // a phase was entered twice over one World: a fault of the machine
+	Created  Event  = "Created"    // the object was seen for the first time
+	Reset    Event  = "Reset"      // the reset annotation sent the object back to its start
+	Lost     Event  = "StatusLost" // the status of a one-shot was lost after its work had begun
+	Circling Reason = "Circling"   // a phase was entered twice over one World: a fault of the machine
 )
 
 // Hop is one move taken in a pass, of the object or of the lane named.

@@ -1,0 +1,34 @@
+package main
+
+import "github.com/statecraft-dev/statecraft/internal/fsm"
+
+// machines lists every machine that has a reference page. A test fails if one that
+// exists is not listed.
+var machines = []machine{}
+
+// machine is one kind, without its type parameters.
+type machine struct {
+	kind     string
+	drawing  drawing
+	packages []string // where its phases, reasons and events are declared
+}
+
+type drawing interface {
+	Reference() string
+	Mermaid() string
+	Reasons() []fsm.Reason
+}
+
+// of describes a machine: m, and the folders that declare its constants.
+func of[T fsm.Subject[T], W any](m *fsm.Machine[T, W], packages ...string) machine {
+	return machine{kind: m.Kind, drawing: m, packages: packages}
+}
+
+// diagrams are the drawings by kind.
+func diagrams() map[string]string {
+	byKind := map[string]string{}
+	for _, m := range machines {
+		byKind[m.kind] = "```mermaid\n" + m.drawing.Mermaid() + "```\n"
+	}
+	return byKind
+}

@@ -1,0 +1,94 @@
+// Docgen writes what the documents say about machines from the machines themselves:
+// a page per kind in docs/reference, the diagrams between markers in docs/areas, and
+// the list of metrics.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/statecraft-dev/statecraft/internal/kube"
+)
+
+func main() {
+	root := flag.String("C", ".", "root of the checkout")
+	flag.Parse()
+	if err := run(*root); err != nil {
+		fmt.Fprintln(os.Stderr, "docgen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string) error {
+	pages, err := reference(root)
+	if err != nil {
+		return err
+	}
+	if err := writeReference(filepath.Join(root, "docs/reference"), pages); err != nil {
+		return err
+	}
+	areas, err := filepath.Glob(filepath.Join(root, "docs/areas/*.md"))
+	if err != nil {
+		return fmt.Errorf("find area pages: %w", err)
+	}
+	for _, file := range areas {
+		if err := fillFile(file, diagrams()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reference makes all pages of docs/reference, by the names of their files.
+func reference(root string) (map[string]string, error) {
+	kernel, err := constants(root, "internal/fsm", "internal/kube")
+	if err != nil {
+		return nil, err
+	}
+	kernelText, err := kernelPage(kernel)
+	if err != nil {
+		return nil, err
+	}
+	pages := map[string]string{"metrics.md": metricsPage(kube.Metrics()), "kernel.md": kernelText}
+	for _, m := range machines {
+		said, err := constants(root, m.packages...)
+		if err != nil {
+			return nil, err
+		}
+		page, err := m.page(said, kernel)
+		if err != nil {
+			return nil, err
+		}
+		pages[strings.ToLower(m.kind)+".md"] = page
+	}
+	return pages, nil
+}
+
+// writeReference leaves nothing else in dir: a kind that is gone takes its page along.
+func writeReference(dir string, pages map[string]string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make folder of reference: %w", err)
+	}
+	old, err := filepath.Glob(filepath.Join(dir, "*.md"))
+	errs := []error{err}
+	for _, file := range old {
+		if _, kept := pages[filepath.Base(file)]; !kept {
+			errs = append(errs, os.Remove(file))
+		}
+	}
+	for name, text := range pages {
+		errs = append(errs, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	return errors.Join(errs...)
+}
+
+func table(head string, rows []string) string {
+	slices.Sort(rows)
+	rule := strings.Repeat("|---", strings.Count(head, "|")-1) + "|"
+	return head + "\n" + rule + "\n" + strings.Join(rows, "\n") + "\n"
+}
