@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/statecraft-dev/statecraft/internal/capture"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+)
+
+// areas are all there are, in the order in which they are set up.
+var areas = []kube.AreaSetup{capture.Area}
+
+// oneShots are the kinds that end for good and then hold no reservation.
+var oneShots = map[string]bool{}
+
+func areaNames() (names []string) {
+	for _, a := range areas {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// pick finds the areas named; none named is an error, not all.
+func pick(names []string) (picked []kube.AreaSetup, err error) {
+	for _, name := range names {
+		i := slices.IndexFunc(areas, func(a kube.AreaSetup) bool { return a.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no area %q: --areas takes %s", name, strings.Join(areaNames(), ","))
+		}
+		picked = append(picked, areas[i])
+	}
+	if len(picked) == 0 {
+		return nil, fmt.Errorf("no area to run: --areas takes %s", strings.Join(areaNames(), ","))
+	}
+	return picked, nil
+}

@@ -1,0 +1,99 @@
+package keeper
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+)
+
+var born = metav1.NewTime(time.Unix(1_700_000_000, 0))
+
+func bench() fsmtest.Bench[*capturev1.ObjectKeeper, World] {
+	return fsmtest.Bench[*capturev1.ObjectKeeper, World]{
+		Machine: &Machine,
+		Object: func() *capturev1.ObjectKeeper {
+			return &capturev1.ObjectKeeper{
+				ObjectMeta: metav1.ObjectMeta{Name: "keeper", UID: "k1", ResourceVersion: "7", Generation: 1, CreationTimestamp: born},
+				Spec: capturev1.ObjectKeeperSpec{
+					Mode:           capturev1.FollowObject,
+					FollowRef:      &capturev1.FollowRef{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "a", UID: "u1"},
+					NamespaceGrace: &metav1.Duration{Duration: 168 * time.Hour},
+				},
+			}
+		},
+		World:   func() World { return World{Followed: Here} },
+		Perform: Perform,
+		Settle: func(k *capturev1.ObjectKeeper, w World) World { // the user deletes the request
+			if k.Status.Phase == Tracking && w.Followed == Here {
+				return World{Followed: Gone, Live: true, Namespace: Living}
+			}
+			return w
+		},
+		Gone: func(w World) bool { return w.Gone },
+		Any:  anyKeeper,
+		End:  "gone",
+		Safe: safe,
+	}
+}
+
+// safe: a keeper goes only after a live read, whatever else is true.
+func safe(in input, s fsm.Step[*capturev1.ObjectKeeper]) error {
+	if len(s.Decision.Do) > 0 && in.Obj.Spec.Mode != capturev1.TTL && !(in.World.Followed == Gone && in.World.Live) {
+		return errors.New("deletes backups on a guess")
+	}
+	return nil
+}
+
+func anyKeeper(r *rand.Rand, phase fsm.Phase) (*capturev1.ObjectKeeper, World) {
+	k := bench().Object()
+	k.Spec.Mode = pick(r, capturev1.FollowObject, capturev1.FollowObjectWithTTL, capturev1.TTL)
+	k.Spec.TTL = &metav1.Duration{Duration: time.Duration(r.IntN(200_000)) * time.Second}
+	k.CreationTimestamp = born
+	if phase == Expiring && r.IntN(4) > 0 {
+		k.Status.ExpiresAt = &metav1.Time{Time: born.Add(time.Duration(r.IntN(200_000)) * time.Second)}
+	}
+	if r.IntN(10) == 0 {
+		k.DeletionTimestamp = &born
+	}
+	return k, World{
+		Followed:  pick(r, "", Here, Gone, Unknown),
+		Why:       pick(r, Forbidden, Unserved, KindRemoved, Unreadable),
+		Live:      r.IntN(2) == 0,
+		Namespace: pick(r, "", Living, Ending),
+	}
+}
+
+func pick[V any](r *rand.Rand, from ...V) V { return from[r.IntN(len(from))] }
+
+func TestMachine(t *testing.T)     { fsmtest.Try(t, bench()) }
+func TestTranscripts(t *testing.T) { fsmtest.Transcripts(t, bench()) }
+
+// TestGracePath drills the loss of a whole namespace.
+func TestGracePath(t *testing.T) {
+	b := bench()
+	b.Settle = func(k *capturev1.ObjectKeeper, w World) World {
+		if k.Status.Phase == Tracking && w.Followed == Here {
+			return World{Followed: Gone, Live: true, Namespace: Ending}
+		}
+		return w
+	}
+	fsmtest.Try(t, b)
+}
+
+// TestCountingPath drills mode TTL.
+func TestCountingPath(t *testing.T) {
+	b := bench()
+	b.Object = func() *capturev1.ObjectKeeper {
+		k := bench().Object()
+		k.Spec = capturev1.ObjectKeeperSpec{Mode: capturev1.TTL, TTL: &metav1.Duration{Duration: time.Hour}}
+		return k
+	}
+	fsmtest.Try(t, b)
+}

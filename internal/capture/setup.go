@@ -1,0 +1,121 @@
+// Package capture wires the controllers of area capture.
+package capture
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/act"
+	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
+	"github.com/statecraft-dev/statecraft/internal/capture/observe"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// What the area may do. Which kinds it may follow is not here: see the
+// aggregated ClusterRole statecraft-capture-followable.
+//
+// +kubebuilder:rbac:groups=capture.statecraft.dev,resources=objectkeepers,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=capture.statecraft.dev,resources=objectkeepers/status,verbs=patch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=statecraft-system,resources=leases,verbs=get;create;update
+
+// Area is area capture.
+var Area = kube.AreaSetup{Name: "capture", AddToScheme: addToScheme, Setup: setup}
+
+func addToScheme(s *runtime.Scheme) error {
+	if err := apiextensionsv1.AddToScheme(s); err != nil {
+		return err
+	}
+	return capturev1.AddToScheme(s)
+}
+
+// followedUID is the index of keepers by what they follow.
+const followedUID = "followedUID"
+
+// unwatchEvery is how often watches of kinds that nobody follows any more are ended.
+const unwatchEvery = 5 * time.Minute
+
+// NewKeeper builds the controller of ObjectKeepers.
+func NewKeeper(e kube.Env, watch read.Watch, mapper apimeta.RESTMapper) *kube.Reconciler[*capturev1.ObjectKeeper, keeper.World] {
+	r := kube.NewReconciler(e, &keeper.Machine)
+	r.Observe = observe.Keeper{Watch: watch, Live: e.LiveReader(), Mapper: mapper}.Observe
+	r.Act = act.Keeper{Writer: e.Writer("objectkeeper")}.Act
+	return r
+}
+
+func setup(a *kube.Area) error {
+	mgr := a.Manager()
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &capturev1.ObjectKeeper{}, followedUID, followed); err != nil {
+		return fmt.Errorf("index keepers: %w", err)
+	}
+	names, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make metadata client: %w", err)
+	}
+	waker := &kube.Waker{}
+	watch := kube.NewOptionalWatch(names, mgr.GetRESTMapper(), func(_ schema.GroupVersionKind, obj *metav1.PartialObjectMetadata) {
+		wakeFollowers(mgr.GetClient(), waker, obj)
+	})
+	if err := a.Run(watch.Start); err != nil {
+		return fmt.Errorf("run watches: %w", err)
+	}
+	if err := a.Run(func(ctx context.Context) error { return unwatch(ctx, mgr.GetClient(), watch) }); err != nil {
+		return fmt.Errorf("run unwatching: %w", err)
+	}
+	return kube.Add(a, NewKeeper(a.Env, watch, mgr.GetRESTMapper()), waker)
+}
+
+func followed(obj client.Object) []string {
+	if ref := obj.(*capturev1.ObjectKeeper).Spec.FollowRef; ref != nil {
+		return []string{string(ref.UID)}
+	}
+	return nil
+}
+
+// wakeFollowers wakes the keepers that follow obj.
+func wakeFollowers(cached client.Reader, waker *kube.Waker, obj *metav1.PartialObjectMetadata) {
+	var keepers capturev1.ObjectKeeperList
+	if err := cached.List(context.Background(), &keepers, client.MatchingFields{followedUID: string(obj.UID)}); err != nil {
+		return // the cache has ended, and the process with it
+	}
+	for i := range keepers.Items {
+		waker.Wake(client.ObjectKeyFromObject(&keepers.Items[i]))
+	}
+}
+
+// unwatch ends watches of kinds that no keeper follows.
+func unwatch(ctx context.Context, cached client.Reader, watch *kube.OptionalWatch) error {
+	ticker := time.NewTicker(unwatchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		var keepers capturev1.ObjectKeeperList
+		if err := cached.List(ctx, &keepers); err != nil {
+			continue
+		}
+		wanted := map[schema.GroupVersionKind]bool{}
+		for i := range keepers.Items {
+			if ref := keepers.Items[i].Spec.FollowRef; ref != nil {
+				wanted[schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)] = true
+			}
+		}
+		watch.Keep(func(gvk schema.GroupVersionKind) bool { return wanted[gvk] })
+	}
+}
