@@ -1,10 +1,15 @@
 package main
 
-import "github.com/statecraft-dev/statecraft/internal/fsm"
+import (
+	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
 
 // machines lists every machine that has a reference page. A test fails if one that
 // exists is not listed.
-var machines = []machine{}
+var machines = []machine{
+	of(&keeper.Machine, "internal/capture/keeper"),
+}
 
 // machine is one kind, without its type parameters.
 type machine struct {
