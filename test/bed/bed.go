@@ -29,10 +29,12 @@ type Bed struct {
 	programs  map[string]string // part → directory of its programs
 	authority *pki.Authority
 	audit     *audit.Log
+	nodeInit  string // the program that is process 1 of a node
+	nodes     []*Node
 
 	mu      sync.Mutex
 	servers []*process.Process
-	undo    []func(context.Context) error
+	undo    []func(context.Context) error // what Stop does, last one first
 }
 
 // Start brings up a cluster of the given parts and returns once it is usable. What is missing in the cache is
@@ -68,12 +70,15 @@ func (b *Bed) bringUp(ctx context.Context, wanted []Part) error {
 	if err != nil {
 		return err
 	}
+	b.layout = layout
 	for _, part := range wanted {
-		if part.plan != nil {
-			part.plan(&layout)
+		if part.prepare == nil {
+			continue
+		}
+		if err := part.prepare(ctx, b); err != nil {
+			return fmt.Errorf("prepare %s: %w", part.name, err)
 		}
 	}
-	b.layout = layout
 	for _, part := range wanted {
 		if err := part.start(ctx, b); err != nil {
 			return fmt.Errorf("start %s: %w", part.name, err)
@@ -98,15 +103,12 @@ func (b *Bed) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	b.mu.Lock()
-	servers, undo := b.servers, b.undo
+	undo := b.undo
 	b.servers, b.undo = nil, nil
 	b.mu.Unlock()
 	var errs []error
-	for _, f := range slices.Backward(undo) {
-		errs = append(errs, f(ctx))
-	}
-	for _, server := range slices.Backward(servers) {
-		errs = append(errs, server.Kill(ctx))
+	for _, step := range slices.Backward(undo) {
+		errs = append(errs, step(ctx))
 	}
 	if os.Getenv(KeepEnv) == "" {
 		errs = append(errs, os.RemoveAll(b.dir))
@@ -135,7 +137,23 @@ func (b *Bed) run(command process.Command) (*process.Process, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.servers = append(b.servers, server)
+	b.undo = append(b.undo, server.Kill)
 	return server, nil
+}
+
+// end ends a server ahead of the others.
+func (b *Bed) end(ctx context.Context, server *process.Process) error {
+	b.mu.Lock()
+	b.servers = slices.DeleteFunc(b.servers, func(s *process.Process) bool { return s == server })
+	b.mu.Unlock()
+	return server.Kill(ctx)
+}
+
+// onStop adds a step to Stop, which takes the steps in reverse.
+func (b *Bed) onStop(step func(context.Context) error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.undo = append(b.undo, step)
 }
 
 // healthy returns an error if any server has ended.

@@ -43,6 +43,7 @@ func (b *Bed) startServers(names ...string) error {
 			command.Args = b.apiServerFlags()
 		case "kube-controller-manager":
 			command.Args = b.controllerManagerFlags()
+			command = b.withVolumes(command)
 		case "kube-scheduler":
 			command.Args = b.schedulerFlags()
 		}
@@ -109,8 +110,10 @@ func (b *Bed) controllerManagerFlags() []string {
 		"--node-monitor-grace-period=10s", "--node-monitor-period=1s",
 		"--node-eviction-rate=10", "--secondary-node-eviction-rate=10",
 	}
-	flags = append(flags, clientLimits...)
-	return append(flags, b.layout.controllerManagerFlags...)
+	if b.layout.volumes != "" {
+		flags = append(flags, "--enable-hostpath-provisioner=true")
+	}
+	return append(flags, clientLimits...)
 }
 
 func (b *Bed) schedulerFlags() []string {

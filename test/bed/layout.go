@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+
+	"github.com/statecraft-dev/statecraft/test/bed/internal/hostnet"
 )
 
-// serviceRange lies in the block that is set aside for benchmarks and never routed.
 const (
-	serviceRange     = "198.19.0.0/16"
+	serviceRange     = hostnet.ServiceRange
 	kubernetesIP     = "198.19.0.1"
 	clusterDomain    = "cluster.local"
 	loopback         = "127.0.0.1"
@@ -24,8 +25,8 @@ type layout struct {
 	// endpoints is how the API server publishes itself in the cluster: not at all where only loopback is,
 	// since a Service may not point there.
 	endpoints string
-	// controllerManagerFlags are added by parts that need them.
-	controllerManagerFlags []string
+	// volumes is where the controller manager makes directories for claims; nothing is provisioned if empty.
+	volumes string
 }
 
 func newLayout() (layout, error) {

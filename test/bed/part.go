@@ -11,8 +11,8 @@ type Part struct {
 	name string
 	// built are the programs it needs, by their names in package parts.
 	built []string
-	// plan changes how the parts before it are started; it may be nil.
-	plan func(*layout)
+	// prepare runs before anything is started, the control plane included; it may be nil.
+	prepare func(context.Context, *Bed) error
 	// start brings it up and registers with the bed what Stop must undo.
 	start func(context.Context, *Bed) error
 }

@@ -58,8 +58,8 @@ func lookPath(program string) (string, error) {
 	return "", err
 }
 
-// unpackedDeb returns a cached directory that holds the files of a Debian package.
-func unpackedDeb(ctx context.Context, pkg string) (string, error) {
+// UnpackedDeb returns a cached directory that holds the files of a Debian package.
+func UnpackedDeb(ctx context.Context, pkg string) (string, error) {
 	return Cached(ctx, filepath.Join("debian", pkg), func(ctx context.Context, out string) error {
 		if err := updateIndexOnce(ctx); err != nil {
 			return err

@@ -91,6 +91,11 @@ func (i install) build(ctx context.Context, version, out string) error {
 	return run(ctx, "", []string{"CGO_ENABLED=0", "GOBIN=" + out}, "go", args...)
 }
 
+// Run runs a command with its output kept for the error and off the screen otherwise.
+func Run(ctx context.Context, env []string, name string, args ...string) error {
+	return run(ctx, "", env, name, args...)
+}
+
 // run keeps the output of a command for the error and off the screen otherwise.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)

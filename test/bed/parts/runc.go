@@ -14,7 +14,7 @@ type runc struct{}
 func (runc) key() (string, error) { return "static seccomp", nil }
 
 func (runc) build(ctx context.Context, version, out string) error {
-	sysroot, err := unpackedDeb(ctx, "libseccomp-dev")
+	sysroot, err := UnpackedDeb(ctx, "libseccomp-dev")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,73 @@
+package bed
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/statecraft-dev/statecraft/test/bed/images"
+	"github.com/statecraft-dev/statecraft/test/bed/parts"
+)
+
+// ProgramImage makes an image of a command of this repository, static on an empty base, and returns the path of
+// its archive for LoadImage.
+func ProgramImage(ctx context.Context, tag, goPackage string) (string, error) {
+	return images.Program(ctx, tag, goPackage)
+}
+
+// LoadImages makes images of package images that are missing in the cache and loads them into every node. Pods
+// use them with imagePullPolicy Never.
+func (b *Bed) LoadImages(ctx context.Context, tags ...string) error {
+	for _, tag := range tags {
+		if err := b.eachNode(func(n *Node) error { return n.importImage(ctx, tag) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadImage loads a docker archive into every node.
+func (b *Bed) LoadImage(ctx context.Context, archive string) error {
+	return b.eachNode(func(n *Node) error { return n.importArchive(ctx, archive) })
+}
+
+func (n *Node) importImage(ctx context.Context, tag string) error {
+	archive, err := images.Archive(ctx, tag)
+	if err != nil {
+		return err
+	}
+	return n.importArchive(ctx, archive)
+}
+
+func (n *Node) importArchive(ctx context.Context, archive string) error {
+	if err := n.awaitContainerd(ctx); err != nil {
+		return err
+	}
+	file, err := os.Open(archive)
+	if err != nil {
+		return fmt.Errorf("open archive: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	cmd := n.Command(ctx, n.bed.program(parts.Containerd, "ctr"),
+		"--address", containerdSocket, "--namespace", "k8s.io", "images", "import", "-")
+	cmd.Stdin = file
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("import %s into %s: %w: %s", archive, n.Name(), err, strings.TrimSpace(string(output)))
+	}
+	return nil
+}
+
+// awaitContainerd looks at the socket through the node's root directory.
+func (n *Node) awaitContainerd(ctx context.Context) error {
+	socket := fmt.Sprintf("/proc/%d/root%s", n.init.PID(), containerdSocket)
+	return n.bed.await(ctx, "containerd of "+n.Name(), func(context.Context) (bool, error) {
+		connection, err := net.Dial("unix", socket)
+		if err != nil {
+			return false, err
+		}
+		return true, connection.Close()
+	})
+}

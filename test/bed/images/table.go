@@ -1,0 +1,21 @@
+package images
+
+// Tags of the images the bed can make.
+const (
+	Pause    = "bed.local/pause:1"
+	Busybox  = "bed.local/busybox:1"
+	Valkey80 = "bed.local/valkey:8.0"
+	Valkey81 = "bed.local/valkey:8.1"
+	Valkey91 = "bed.local/valkey:9.1"
+)
+
+// recipes makes every image but those of the repository's own programs.
+var recipes = map[string]recipe{
+	Busybox:  busybox{},
+	Valkey80: valkey{version: "8.0", suites: "bookworm bookworm-backports", pin: "/bookworm-backports"},
+	Valkey81: valkey{version: "8.1", suites: "trixie"},
+	Valkey91: valkey{version: "9.1", suites: "forky"},
+}
+
+// All lists the tags of all images, the small ones first.
+func All() []string { return []string{Pause, Busybox, Valkey80, Valkey81, Valkey91} }
