@@ -61,7 +61,11 @@ func (r *Rules[I]) reasons(said map[Reason]bool) {
 
 // Hash names the table, so that a status tells which version wrote it.
 func (m *Machine[T, W]) Hash() string {
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(m.Reference())))[:8]
+	text := string(m.Start) + m.Table() + m.HoldTable()
+	if m.Lanes != nil {
+		text += join(m.Lanes.In) + string(m.Lanes.Start) + m.Lanes.Table() + m.Lanes.HoldTable()
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:8]
 }
 
 func join(phases []Phase) string {

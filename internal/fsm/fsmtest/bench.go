@@ -5,12 +5,8 @@
 package fsmtest
 
 import (
-	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
@@ -21,38 +17,64 @@ type Bench[T fsm.Subject[T], W any] struct {
 	Object  func() T // as the user posts it
 	World   func() W // one in which the object gets to its end
 	// Perform and Settle are the machine's model: what an effect should do, and
-	// what others do meanwhile.
+	// what others do meanwhile. Neither writes to what it is given.
 	Perform func(W, fsm.Effect) W
 	Settle  func(T, W) W
 	Gone    func(W) bool // the object has deleted itself
 	// Any makes a world, and an object that may be in that phase.
 	Any func(r *rand.Rand, phase fsm.Phase) (T, W)
-	End string // of a run without faults: gone, a phase, or phase/reason
+	// End is that of a run without faults: gone, the phase in which the object
+	// rests, or phase/reason if that phase is final.
+	End string
 	// Also lists other ends that a fault may lead to.
 	Also []string
 	// Safe is what must hold of every step.
 	Safe func(fsm.Input[T, W], fsm.Step[T]) error
+	// Role is what effects are counted by after a fault, if not by their words: set
+	// it where another choice does as well, such as another replica promoted.
+	Role func(fsm.Effect) string
 
 	// Step and Reduce are the machine's own, unless a test plants a fault.
 	Step   func(fsm.Input[T, W]) (fsm.Step[T], error)
 	Reduce func(fsm.Input[T, W], fsm.Step[T], []fsm.Outcome) fsm.Next[T]
 }
 
-// Try runs everything but the transcripts.
+// Try runs every check there is, but for the transcripts.
 func Try[T fsm.Subject[T], W any](t *testing.T, b Bench[T, W]) {
-	for name, check := range map[string]func() error{
-		"table":    b.Machine.Check,
-		"explorer": b.Explore,
-		"crash":    b.Crash,
-		"amnesia":  b.Amnesia,
-		"stale":    b.Stale,
-		"late":     b.Late,
-		"back-off": b.BackOff,
-		"rest":     b.Rest,
-	} {
-		t.Run(name, func(t *testing.T) {
+	try(t, []check{
+		{"table", b.Machine.Check},
+		{"explorer", b.Explore},
+		{"purity", b.Pure},
+		{"blind", b.Blind},
+		{"rollback", b.Rollback},
+		{"late", b.Late},
+	})
+	Drill(t, b)
+}
+
+// Drill runs the checks that follow one path, from Object and World to End. It is
+// for every further path worth drilling; the other checks know all phases anyway.
+func Drill[T fsm.Subject[T], W any](t *testing.T, b Bench[T, W]) {
+	try(t, []check{
+		{"model", b.Model},
+		{"crash", b.Crash},
+		{"amnesia", b.Amnesia},
+		{"stale", b.Stale},
+		{"back-off", b.BackOff},
+		{"rest", b.Rest},
+	})
+}
+
+type check struct {
+	name string
+	run  func() error
+}
+
+func try(t *testing.T, checks []check) {
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if err := check(); err != nil {
+			if err := c.run(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -85,20 +107,9 @@ func (b Bench[T, W]) settle(obj T, w W) W {
 	return b.Settle(obj, w)
 }
 
-// saved is obj as it would come back from the API server.
-func saved[T any](obj T) (T, error) {
-	var back T
-	err := json.Unmarshal([]byte(text(obj)), &back)
-	if err == nil && !equality.Semantic.DeepEqual(obj, back) {
-		err = fmt.Errorf("status changes when saved: %s, then %s", text(obj), text(back))
+func (b Bench[T, W]) role(e fsm.Effect) string {
+	if b.Role == nil {
+		return e.String()
 	}
-	return back, err
-}
-
-func text(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // a World or an object that is not data
-	}
-	return string(b)
+	return b.Role(e)
 }

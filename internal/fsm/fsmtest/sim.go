@@ -3,7 +3,11 @@ package fsmtest
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
@@ -11,57 +15,53 @@ import (
 // epoch has a fraction of a second on purpose: a status keeps none.
 var epoch = time.Unix(1_700_000_000, 700_000_000).UTC()
 
-// fault is one thing that goes wrong in one pass.
-type fault int
-
 const (
-	nothing    fault = iota
-	loseSave         // crash between acting and saving
-	loseEffect       // the effect was answered and did not happen
-	loseAnswer       // the effect happened and was not answered
-	amnesia          // the status is gone before the pass
-	staleView        // the pass sees the world of the pass before
+	patience = 1000 // passes until a run is given up
+	restful  = 3    // passes without a change, each at its time, after which a phase is a rest
+	gone     = "gone"
 )
 
-func (f fault) String() string {
-	return [...]string{"nothing", "lost save", "lost effect", "lost answer", "amnesia", "stale view"}[f]
+// entry is what one pass did, and from where.
+type entry[T fsm.Subject[T], W any] struct {
+	before  *sim[T, W]
+	effects int
+	quiet   bool
 }
 
 // sim runs one object in one world.
 type sim[T fsm.Subject[T], W any] struct {
 	Bench[T, W]
 	obj    T
+	was    T // the object before its last change
 	world  W
 	seen   W // what the last pass saw
 	now    time.Time
 	passes int
+	log    []*entry[T, W] // what each pass did
+	quiet  bool           // the last pass neither moved, acted, saved nor changed a thing
 	done   map[string]int // effects that changed the world
 	fault  fault
-	at     int // the pass in which it strikes; 0 is none
 	fail   func(fsm.Effect) error
 	trace  func(fsm.Step[T], []fsm.Outcome, []fsm.Hop)
 }
 
 func (b Bench[T, W]) sim() *sim[T, W] {
-	w := b.World()
-	return &sim[T, W]{Bench: b, obj: b.Object(), world: w, seen: w, now: epoch, done: map[string]int{}}
+	obj, w := b.Object(), b.World()
+	return &sim[T, W]{Bench: b, obj: obj, was: obj, world: w, seen: w, now: epoch, done: map[string]int{}}
 }
 
-func (s *sim[T, W]) strikes(f fault) bool { return s.fault == f && s.passes == s.at }
+// fork is another run that stands where s does.
+func (s *sim[T, W]) fork() *sim[T, W] {
+	other := *s // objects and worlds are never written to, only replaced
+	other.done, other.log = maps.Clone(s.done), nil
+	return &other
+}
 
 // pass is what a controller does: observe, step, act, reduce, save.
 func (s *sim[T, W]) pass() (again time.Duration, err error) {
+	before := s.fork()
 	s.passes++
-	if s.strikes(amnesia) {
-		meta := s.obj
-		s.obj = s.Object()
-		s.obj.SetResourceVersion(meta.GetResourceVersion())
-	}
-	in := fsm.Input[T, W]{Obj: s.obj.DeepCopy(), World: s.world, Now: s.now}
-	if s.strikes(staleView) {
-		in.World = s.seen
-	}
-	s.seen = s.world
+	in := s.observe()
 	step, err := s.step(in)
 	if err != nil {
 		return 0, err
@@ -74,30 +74,57 @@ func (s *sim[T, W]) pass() (again time.Duration, err error) {
 	if s.trace != nil {
 		s.trace(step, outcomes, next.Hops)
 	}
-	if s.strikes(loseSave) {
+	changed := !reflect.DeepEqual(in.Obj, next.Obj) && !equality.Semantic.DeepEqual(in.Obj, next.Obj)
+	s.quiet = step.Decision.Waits() && len(next.Hops) == 0 && !changed
+	s.log = append(s.log, &entry[T, W]{before, len(outcomes), s.quiet})
+	switch {
+	case s.strikes(crash), s.strikes(staleSelf): // nothing is saved
 		return time.Second, nil
+	case s.strikes(staleView):
+		next.Again = min(next.Again, time.Second) // the cache catches up, and wakes us
 	}
-	again = next.Again
-	if s.obj, err = saved(next.Obj); s.strikes(staleView) {
-		again = min(again, time.Second) // the cache catches up, and wakes us
+	if changed {
+		s.was = s.obj
+		s.obj, err = saved(next.Obj)
 	}
-	return again, err
+	return next.Again, err
+}
+
+// observe is what this pass gets to see.
+func (s *sim[T, W]) observe() fsm.Input[T, W] {
+	if s.strikes(amnesia) {
+		version := s.obj.GetResourceVersion()
+		s.obj = s.Object()
+		s.obj.SetResourceVersion(version)
+	}
+	in := fsm.Input[T, W]{Obj: s.obj.DeepCopy(), World: s.world, Now: s.now}
+	if s.strikes(staleView) {
+		in.World = s.seen
+	}
+	if s.strikes(staleSelf) {
+		in.Obj = s.was.DeepCopy()
+	}
+	s.seen = s.world
+	return in
 }
 
 func (s *sim[T, W]) act(effects []fsm.Effect) (outcomes []fsm.Outcome) {
-	for _, e := range effects {
+	for i, e := range effects {
+		if s.strikes(crash) && i == s.fault.nth {
+			break
+		}
 		o := fsm.Outcome{Effect: e}
 		if s.fail != nil {
 			o.Err = s.fail(e)
 		}
-		if o.Err == nil && !s.strikes(loseEffect) {
+		if o.Err == nil && !(s.strikes(loseEffect) && i == s.fault.nth) {
 			after := s.Perform(s.world, e)
-			if text(after) != text(s.world) {
-				s.done[e.String()]++
+			if !reflect.DeepEqual(after, s.world) {
+				s.done[s.role(e)]++
 			}
 			s.world = after
 		}
-		if s.strikes(loseAnswer) {
+		if s.strikes(loseAnswer) && i == s.fault.nth {
 			o.Err = errors.New("timeout")
 		}
 		if outcomes = append(outcomes, o); o.Err != nil {
@@ -109,7 +136,7 @@ func (s *sim[T, W]) act(effects []fsm.Effect) (outcomes []fsm.Outcome) {
 
 // durable says that effects belong to a phase that is already saved.
 func (s *sim[T, W]) durable(step fsm.Step[T]) error {
-	if len(step.Decision.Do) == 0 {
+	if len(step.Decision.Do) == 0 || s.strikes(staleSelf) {
 		return nil
 	}
 	was, is := s.obj.GetProgress().Phase, step.Obj.GetProgress().Phase
@@ -124,35 +151,45 @@ func (s *sim[T, W]) durable(step fsm.Step[T]) error {
 
 // run goes on until the object has ended or rests, and says how.
 func (s *sim[T, W]) run() (end string, err error) {
-	for range 500 {
+	for rests := 0; s.passes < patience; {
 		again, err := s.pass()
 		if err != nil {
 			return "", fmt.Errorf("pass %d: %w", s.passes, err)
 		}
-		if over, end := s.over(); over && s.passes >= s.at {
+		struck := s.passes >= s.fault.at
+		if end, over := s.over(); over && (struck || end == gone) {
 			return end, nil
 		}
-		if again == 0 {
-			continue
+		again = s.advance(again)
+		rests++
+		if !s.quiet || s.Machine.Phases[s.obj.GetProgress().Phase].Class == fsm.Working {
+			rests = 0
 		}
-		if after := s.settle(s.obj, s.world); text(after) != text(s.world) {
-			s.world, again = after, time.Second // a watch wakes us
-		} else if again == fsm.Never {
-			if s.passes >= s.at {
-				return string(s.obj.GetProgress().Phase), nil
-			}
-			again = time.Minute
+		if (again == fsm.Never || rests > restful) && struck {
+			return string(s.obj.GetProgress().Phase), nil
 		}
-		s.now = s.now.Add(again)
 	}
 	return "", fmt.Errorf("no end after %d passes: %s", s.passes, text(s.obj))
 }
 
+// advance lets others do their part, which wakes the object, or else time pass
+// until it wants to be looked at.
+func (s *sim[T, W]) advance(again time.Duration) time.Duration {
+	if again == 0 {
+		return 0
+	}
+	if after := s.settle(s.obj, s.world); !reflect.DeepEqual(after, s.world) {
+		s.world, again = after, time.Second
+	}
+	s.now = s.now.Add(min(again, 24*time.Hour))
+	return again
+}
+
 // over says that the object has ended, and how: phase/reason.
-func (s *sim[T, W]) over() (bool, string) {
+func (s *sim[T, W]) over() (string, bool) {
 	p := s.obj.GetProgress()
 	if s.Gone != nil && s.Gone(s.world) {
-		return true, "gone"
+		return gone, true
 	}
 	if rule := s.Machine.Phases[p.Phase]; rule.Decide == nil && p.Phase != "" {
 		end := string(p.Phase)
@@ -161,7 +198,7 @@ func (s *sim[T, W]) over() (bool, string) {
 				end += "/" + c.Reason
 			}
 		}
-		return true, end
+		return end, true
 	}
-	return false, ""
+	return "", false
 }

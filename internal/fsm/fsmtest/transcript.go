@@ -1,7 +1,6 @@
 package fsmtest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,19 +15,27 @@ import (
 // Transcripts runs every file in testdata. If one fails, run go test -rewrite,
 // read the diff, and commit it only if you can say why it changed.
 //
-//	object, world   merge JSON into the object or the world
+//	object, world   merge JSON into the object or the world: lists are replaced, null removes
 //	run             pass until only time or others can help
 //	settle          let the others do their part, then run
 //	tick 5m         let time pass, then run
+//	tick            let time pass until the object wants to be looked at, then run
 //	lose-save       the next pass crashes before its save
+//	lose-answer     the first effect of the next pass happens, and times out
 //	amnesia         lose the status, then run
-//	fail <effect>   effects that begin so fail from now on; class=Refused
+//	fail <effect>   effects that begin so fail from now on; class=Refused; without <effect> none does
 //	status          print what kubectl would show
 func Transcripts[T fsm.Subject[T], W any](t *testing.T, b Bench[T, W]) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		tr := &transcript[T, W]{sim: b.sim()}
 		tr.trace = tr.print
-		datadriven.RunTest(t, path, tr.command)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			out, err := tr.command(d)
+			if err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+			return out
+		})
 	})
 }
 
@@ -36,58 +43,78 @@ type transcript[T fsm.Subject[T], W any] struct {
 	*sim[T, W]
 	out   strings.Builder
 	acted bool
+	again time.Duration
 }
 
-func (tr *transcript[T, W]) command(t *testing.T, d *datadriven.TestData) string {
+// command does what one command says. What the machine refuses is part of the
+// output; an error is a slip of the pen, which no -rewrite may turn into a claim.
+func (tr *transcript[T, W]) command(d *datadriven.TestData) (string, error) {
 	tr.out.Reset()
-	var err error
+	var slip error
 	switch d.Cmd {
 	case "object":
-		err = json.Unmarshal([]byte(d.Input), tr.obj)
+		slip = merge(&tr.obj, d.Input)
 	case "world":
-		err = json.Unmarshal([]byte(d.Input), &tr.world)
+		slip = merge(&tr.world, d.Input)
 	case "run":
-		err = tr.rest()
+		tr.rest()
 	case "settle":
 		tr.world = tr.settle(tr.obj, tr.world)
-		err = tr.rest()
+		tr.rest()
 	case "tick":
-		var by time.Duration
-		if by, err = time.ParseDuration(d.CmdArgs[0].Key); err == nil {
-			tr.now = tr.now.Add(by)
-			err = tr.rest()
-		}
+		slip = tr.tick(d.CmdArgs)
 	case "lose-save":
-		tr.fault, tr.at = loseSave, tr.passes+1
+		tr.fault = fault{kind: crash, at: tr.passes + 1, nth: -1}
+	case "lose-answer":
+		tr.fault = fault{kind: loseAnswer, at: tr.passes + 1}
 	case "amnesia":
-		tr.fault, tr.at = amnesia, tr.passes+1
-		err = tr.rest()
+		tr.fault = fault{kind: amnesia, at: tr.passes + 1}
+		tr.rest()
 	case "fail":
-		tr.fail = failing(d)
+		tr.fail, slip = failing(d.CmdArgs)
 	case "status":
 		tr.status()
 	default:
-		t.Fatalf("unknown command %s", d.Cmd)
+		slip = fmt.Errorf("unknown command %s", d.Cmd)
 	}
-	if err != nil {
-		return "error: " + err.Error()
+	return tr.out.String(), slip
+}
+
+// tick lets the time given pass, or the time until the next alarm.
+func (tr *transcript[T, W]) tick(args []datadriven.CmdArg) error {
+	by := tr.again
+	switch {
+	case len(args) > 0:
+		var err error
+		if by, err = time.ParseDuration(args[0].Key); err != nil {
+			return err
+		}
+	case by == fsm.Never:
+		return errors.New("only a wake leads to another pass: tick by how much?")
+	default:
+		fmt.Fprintf(&tr.out, "after %s\n", by.Round(time.Second))
 	}
-	return tr.out.String()
+	tr.now = tr.now.Add(by)
+	tr.rest()
+	return nil
 }
 
 // rest passes until a pass neither moves, acts nor saves.
-func (tr *transcript[T, W]) rest() error {
+func (tr *transcript[T, W]) rest() {
 	for range 40 {
 		was := text(tr.obj)
-		if _, err := tr.pass(); err != nil {
-			return err
+		again, err := tr.pass()
+		if err != nil {
+			fmt.Fprintf(&tr.out, "error: %v\n", err)
+			return
 		}
-		over, _ := tr.over()
-		if over || text(tr.obj) == was && !tr.acted && !tr.strikes(loseSave) {
-			return nil
+		tr.again = again
+		_, over := tr.over()
+		if over || text(tr.obj) == was && !tr.acted && !tr.strikes(crash) {
+			return
 		}
 	}
-	return errors.New("does not come to rest")
+	tr.out.WriteString("error: does not come to rest\n")
 }
 
 func (tr *transcript[T, W]) print(s fsm.Step[T], outcomes []fsm.Outcome, hops []fsm.Hop) {
@@ -139,12 +166,15 @@ func (tr *transcript[T, W]) status() {
 	}
 }
 
-func failing(d *datadriven.TestData) func(fsm.Effect) error {
-	if len(d.CmdArgs) == 0 {
-		return nil
+func failing(args []datadriven.CmdArg) (func(fsm.Effect) error, error) {
+	if len(args) == 0 {
+		return nil, nil
 	}
-	prefix, class := d.CmdArgs[0].Key, fsm.Transient // d itself is used again
-	for _, a := range d.CmdArgs[1:] {
+	prefix, class := args[0].Key, fsm.Transient
+	for _, a := range args[1:] {
+		if a.Key != "class" || len(a.Vals) != 1 {
+			return nil, fmt.Errorf("fail knows class=…, not %s", a.Key)
+		}
 		class = fsm.ErrorClass(a.Vals[0])
 	}
 	return func(e fsm.Effect) error {
@@ -152,5 +182,5 @@ func failing(d *datadriven.TestData) func(fsm.Effect) error {
 			return &fsm.Error{Class: class, Err: errors.New("no")}
 		}
 		return nil
-	}
+	}, nil
 }
