@@ -1,24 +1,134 @@
 package bed_test
 
 import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"text/template"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+
 	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/bed/images"
 )
 
-func TestNodesUp(t *testing.T) {
-	began := time.Now()
-	b, err := bed.Start(t.Context(), bed.ControlPlane, bed.Nodes(1))
+const (
+	soon     = 60 * time.Second
+	askEvery = 200 * time.Millisecond
+	waitFlag = "--timeout=60s"
+	oneNode  = 1
+)
+
+type valkeyVersion struct{ Name, Image, Version string }
+
+var valkeys = []valkeyVersion{
+	{Name: "valkey-80", Image: images.Valkey80, Version: "8.0."},
+	{Name: "valkey-81", Image: images.Valkey81, Version: "8.1."},
+	{Name: "valkey-91", Image: images.Valkey91, Version: "9.1."},
+}
+
+func TestStatefulSetsOfEveryValkeyVersionRun(t *testing.T) {
+	b := bedtest.Nodes(t, oneNode)
+	namespace := bedtest.Namespace(t, b)
+	for _, v := range valkeys {
+		if err := b.LoadImages(t.Context(), v.Image); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(t, b, namespace, fill(t, "testdata/valkey.yaml", valkeys))
+	for _, v := range valkeys {
+		kubectl(t, b, namespace, "rollout", "status", "statefulset/"+v.Name, waitFlag)
+		info := kubectl(t, b, namespace, "exec", v.Name+"-0", "--", "valkey-cli", "info", "server")
+		if !strings.Contains(info, "valkey_version:"+v.Version) {
+			t.Errorf("%s runs another version than %s:\n%s", v.Name, v.Version, info)
+		}
+		// Through the Service, from a pod of another StatefulSet.
+		address := kubectl(t, b, namespace, "get", "service", v.Name, "--output=jsonpath={.spec.clusterIP}")
+		eventually(t, "a write through Service "+v.Name, func(ctx context.Context) (string, bool) {
+			out, err := b.Kubectl(ctx, "--namespace="+namespace, "exec", "valkey-80-0", "--",
+				"valkey-cli", "-h", address, "set", "key", v.Name)
+			return out, err == nil && strings.TrimSpace(out) == "OK"
+		})
+		got := kubectl(t, b, namespace, "exec", v.Name+"-0", "--", "valkey-cli", "get", "key")
+		if strings.TrimSpace(got) != v.Name {
+			t.Errorf("%s holds %q, want what was written through its Service", v.Name, got)
+		}
+	}
+}
+
+func TestPodsLogExecServeAndFinish(t *testing.T) {
+	b := bedtest.Nodes(t, oneNode)
+	namespace := bedtest.Namespace(t, b)
+	if err := b.LoadImages(t.Context(), images.Busybox); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, b, namespace, "testdata/tools.yaml")
+	kubectl(t, b, namespace, "wait", "pod/tools", "--for=condition=Ready", waitFlag)
+	if out := kubectl(t, b, namespace, "logs", "tools"); out != "hello from the log\n" {
+		t.Errorf("log %q", out)
+	}
+	if out := kubectl(t, b, namespace, "exec", "tools", "--", "hostname"); out != "tools\n" {
+		t.Errorf("exec printed %q", out)
+	}
+	address := kubectl(t, b, namespace, "get", "service", "tools", "--output=jsonpath={.spec.clusterIP}")
+	eventually(t, "an answer through the Service", func(ctx context.Context) (string, bool) {
+		out, err := b.Kubectl(ctx, "--namespace="+namespace, "exec", "tools", "--", "wget", "-q", "-O-", "http://"+address)
+		return out, err == nil && out == "served\n"
+	})
+	kubectl(t, b, namespace, "wait", "job/count", "--for=condition=Complete", waitFlag)
+	if out := kubectl(t, b, namespace, "logs", "job/count"); !strings.HasPrefix(out, "1\n2\n3\n") {
+		t.Errorf("log of job %q", out)
+	}
+}
+
+func kubectl(t *testing.T, b *bed.Bed, namespace string, args ...string) string {
+	t.Helper()
+	out, err := b.Kubectl(t.Context(), append([]string{"--namespace=" + namespace}, args...)...)
+	if err != nil {
+		events, _ := b.Kubectl(context.Background(), "--namespace="+namespace, "get", "pods,events", "--output=wide")
+		t.Fatalf("%v\n%s", err, events)
+	}
+	return out
+}
+
+func apply(t *testing.T, b *bed.Bed, namespace, file string) {
+	t.Helper()
+	kubectl(t, b, namespace, "apply", "--filename="+file)
+}
+
+// fill writes a manifest from a template and returns its path.
+func fill(t *testing.T, file string, values any) string {
+	t.Helper()
+	var manifest bytes.Buffer
+	parsed, err := template.ParseFiles(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log("up", time.Since(began))
-	out, err := b.Kubectl(t.Context(), "get", "nodes", "-o", "wide")
-	t.Log(out, err)
-	began = time.Now()
-	if err := b.Stop(); err != nil {
+	if err := parsed.Execute(&manifest, values); err != nil {
 		t.Fatal(err)
 	}
-	t.Log("down", time.Since(began))
+	path := filepath.Join(t.TempDir(), filepath.Base(file))
+	if err := os.WriteFile(path, manifest.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// eventually asks until the answer is yes: a Service refuses connections for a moment after its pod is ready.
+func eventually(t *testing.T, what string, ask func(context.Context) (string, bool)) {
+	t.Helper()
+	var last string
+	err := wait.PollUntilContextTimeout(t.Context(), askEvery, soon, true, func(ctx context.Context) (bool, error) {
+		var done bool
+		last, done = ask(ctx)
+		return done, nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v; last seen: %s", what, err, last)
+	}
 }

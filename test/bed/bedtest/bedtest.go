@@ -23,19 +23,27 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 )
 
-var shared struct {
-	sync.Mutex
-	managed bool // Main runs the tests and will stop the bed
-	bed     *bed.Bed
-	err     error
+// shared is a bed that the tests of this binary use together.
+type shared struct {
+	once sync.Once
+	bed  *bed.Bed
+	err  error
 }
 
-// Main runs the tests of a binary and stops the bed they shared. It does not return.
+var (
+	controlPlane, withNodes shared
+	managed                 bool // Main runs the tests and will stop the beds
+)
+
+// Main runs the tests of a binary and stops the beds they shared. It does not return.
 func Main(m *testing.M) {
-	shared.managed = true
+	managed = true
 	code := m.Run()
-	if shared.bed != nil {
-		if err := shared.bed.Stop(); err != nil {
+	for _, s := range []*shared{&controlPlane, &withNodes} {
+		if s.bed == nil {
+			continue
+		}
+		if err := s.bed.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "stop bed:", err)
 			code = 1
 		}
@@ -43,23 +51,37 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// ControlPlane returns the bed of this test binary, a control plane without nodes. The first call starts it.
-// Tests keep apart by Namespace and by the users they act as.
-func ControlPlane(t testing.TB) *bed.Bed {
+func (s *shared) get(t testing.TB, parts ...bed.Part) *bed.Bed {
 	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
-	if !shared.managed {
+	if !managed {
 		t.Fatal("bedtest: TestMain must call bedtest.Main, or the bed would never be stopped")
 	}
-	if shared.bed == nil && shared.err == nil {
+	s.once.Do(func() {
 		// Not the test's context: the bed outlives the test that happened to come first.
-		shared.bed, shared.err = bed.Start(context.Background(), bed.ControlPlane)
+		s.bed, s.err = bed.Start(context.Background(), parts...)
+	})
+	if s.err != nil {
+		t.Fatal(s.err)
 	}
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	return s.bed
+}
+
+// ControlPlane returns the control plane, without nodes, that the tests of this binary share. The first call
+// starts it. Tests keep apart by Namespace and by the users they act as.
+func ControlPlane(t testing.TB) *bed.Bed {
+	t.Helper()
+	return controlPlane.get(t, bed.ControlPlane)
+}
+
+// Nodes returns the bed with at least n nodes that the tests of this binary share. The first call starts it and
+// decides how many there are. It needs root and waits while another process has a bed with nodes.
+func Nodes(t testing.TB, n int) *bed.Bed {
+	t.Helper()
+	b := withNodes.get(t, bed.ControlPlane, bed.Nodes(n))
+	if has := len(b.Nodes()); has < n {
+		t.Fatalf("bedtest: the first test asked for %d nodes, this one for %d: ask for the most first", has, n)
 	}
-	return shared.bed
+	return b
 }
 
 // Namespace makes a namespace for one test and deletes it afterwards.
