@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/statecraft-dev/statecraft/internal/kube"
@@ -37,6 +38,7 @@ func parse(args []string) (*flags, error) {
 	set.IntVar(&f.burst, "kube-api-burst", 0, "burst of requests to the API server; with kube-api-qps only")
 	qps := set.Float64("kube-api-qps", -1, "requests per second to the API server; below 0 there is no limit here, and the server's own flow control decides")
 	f.log.BindFlags(set)
+	config.RegisterFlags(set) // --kubeconfig
 	if err := set.Parse(args); err != nil {
 		return nil, err
 	}

@@ -29,8 +29,6 @@ import (
 // +kubebuilder:rbac:groups=capture.statecraft.dev,resources=objectkeepers/status,verbs=patch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=statecraft-system,resources=leases,verbs=get;create;update
 
 // Area is area capture.
 var Area = kube.AreaSetup{Name: "capture", AddToScheme: addToScheme, Setup: setup}

@@ -1,0 +1,130 @@
+// Package harness installs the product on a bed and runs its manager as a process
+// of its own, with the rights that its own manifests grant, so that tests can kill it.
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/test/bed"
+)
+
+// SystemNamespace is where the product lives.
+const SystemNamespace = "statecraft-system"
+
+// User is who the manager of an area is to the API server.
+func User(area string) string {
+	return "system:serviceaccount:" + SystemNamespace + ":statecraft-" + area
+}
+
+// Manager is the manager process of one area.
+type Manager struct {
+	t    testing.TB
+	bed  *bed.Bed
+	area string
+	args []string
+	cmd  *exec.Cmd
+}
+
+// NewManager installs an area on a bed and prepares its manager. The process is
+// stopped when the test ends.
+func NewManager(t testing.TB, b *bed.Bed, area string, args ...string) *Manager {
+	t.Helper()
+	Install(t, b, area)
+	m := &Manager{t: t, bed: b, area: area, args: args}
+	t.Cleanup(func() {
+		m.Kill()
+		if t.Failed() {
+			t.Logf("log of the manager:\n%s", m.logTail())
+		}
+	})
+	return m
+}
+
+// Start starts the process. Elections are short, so that a killed leader is
+// replaced within seconds; effects still fit between deadline and expiry.
+func (m *Manager) Start() {
+	m.t.Helper()
+	if m.cmd != nil {
+		m.t.Fatal("the manager runs already")
+	}
+	kubeconfig, err := m.bed.KubeconfigFor(User(m.area), "system:serviceaccounts", "system:serviceaccounts:"+SystemNamespace)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	log, err := os.OpenFile(m.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer log.Close()
+	args := append([]string{
+		"--kubeconfig=" + kubeconfig, "--areas=" + m.area,
+		"--metrics-bind-address=0", "--health-probe-bind-address=0",
+		"--lease-duration=7s", "--renew-deadline=2s", "--retry-period=500ms",
+	}, m.args...)
+	m.cmd = exec.Command(binary(m.t), args...)
+	m.cmd.Stdout, m.cmd.Stderr = log, log
+	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := m.cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// Kill ends the process at once, as a crash does.
+func (m *Manager) Kill() { m.end(syscall.SIGKILL) }
+
+// Stop lets the process end by itself; it gives its election back.
+func (m *Manager) Stop() { m.end(syscall.SIGTERM) }
+
+func (m *Manager) end(sig syscall.Signal) {
+	if m.cmd == nil {
+		return
+	}
+	if err := m.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		m.t.Errorf("signal the manager: %v", err)
+	}
+	var exit *exec.ExitError
+	if err := m.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		m.t.Errorf("wait for the manager: %v", err)
+	}
+	m.cmd = nil
+}
+
+func (m *Manager) logPath() string { return filepath.Join(m.bed.Dir(), "manager-"+m.area+".log") }
+
+func (m *Manager) logTail() string {
+	const most = 6000
+	log, err := os.ReadFile(m.logPath())
+	if err != nil {
+		return err.Error()
+	}
+	return string(log[max(0, len(log)-most):])
+}
+
+// binary builds the manager once per test binary.
+var binary = func() func(testing.TB) string {
+	var once sync.Once
+	var path string
+	var failed error
+	return func(t testing.TB) string {
+		t.Helper()
+		once.Do(func() {
+			path = filepath.Join(os.TempDir(), fmt.Sprintf("statecraft-manager-%d-%d", os.Getpid(), time.Now().UnixNano()))
+			out, err := exec.Command("go", "build", "-o", path, "github.com/statecraft-dev/statecraft/cmd/statecraft-manager").CombinedOutput()
+			if err != nil {
+				failed = fmt.Errorf("build the manager: %w\n%s", err, out)
+			}
+		})
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		return path
+	}
+}()
