@@ -1,0 +1,104 @@
+package topology
+
+import "slices"
+
+// Node is one place of a cluster: a pod, and what its server said.
+type Node struct {
+	Pod
+	// Server is nil when nothing answered at the pod's address.
+	Server *Server `json:"server,omitempty"`
+}
+
+// Pod is what Kubernetes says of one pod, or of one that should exist.
+type Pod struct {
+	Name    string `json:"name"`
+	UID     string `json:"uid,omitempty"` // "" is a pod that does not exist
+	Shard   int    `json:"shard"`
+	Ordinal int    `json:"ordinal"`
+	Addr    string `json:"addr,omitempty"` // host:port of the server; "" until the pod has an IP
+	Image   string `json:"image,omitempty"`
+	Ready   bool   `json:"ready,omitempty"` // as Kubernetes judges it
+	// Trouble is why a container does not run, as Kubernetes calls it:
+	// ImagePullBackOff, CrashLoopBackOff, Unschedulable. "" is none known.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// Server is what one server said, of itself and of all that it knows.
+type Server struct {
+	ID      string `json:"id"`
+	ShardID string `json:"shardID,omitempty"`
+	Version string `json:"version,omitempty"`
+	Empty   bool   `json:"empty,omitempty"`  // it holds no key
+	Synced  bool   `json:"synced,omitempty"` // a replica's link to its primary is up; a primary is
+	OK      bool   `json:"ok,omitempty"`     // cluster_state is ok: it serves its slots
+	View    []Peer `json:"view"`             // everyone that it knows, itself included, by ID
+}
+
+// Peer is how one server sees a server: another one, or itself.
+type Peer struct {
+	ID    string `json:"id"`
+	Addr  string `json:"addr,omitempty"`
+	State State  `json:"state,omitempty"`
+	// Linked says that the bus connection to it stands; of itself it always does.
+	Linked bool `json:"linked,omitempty"`
+	Claim
+}
+
+// Claim is what a server is in the cluster. Every server knows its own best.
+type Claim struct {
+	Follows string `json:"follows,omitempty"` // ID of the primary that it replicates; "" is a primary
+	Slots   Slots  `json:"slots,omitempty"`
+	// Shard is the smallest ID among those that are grouped with it: two views
+	// divide the servers into the same shards exactly if all of these are equal.
+	Shard string `json:"shard,omitempty"`
+}
+
+// State is how a server judges another; "" is nothing to complain about.
+type State string
+
+// The states of a peer.
+const (
+	Handshake State = "handshake" // met, and not yet known: its ID is made up
+	Suspected State = "suspected" // out of reach for one
+	Failed    State = "failed"    // out of reach for a majority
+	Unlocated State = "unlocated" // known without an address
+)
+
+// Self is what the server says of itself.
+func (s *Server) Self() Peer {
+	p, _ := s.Peer(s.ID)
+	return p
+}
+
+// Peer is how the server sees the one called id.
+func (s *Server) Peer(id string) (Peer, bool) {
+	i, found := slices.BinarySearchFunc(s.View, id, func(p Peer, id string) int {
+		switch {
+		case p.ID < id:
+			return -1
+		case p.ID > id:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		return Peer{}, false
+	}
+	return s.View[i], true
+}
+
+// Knows says that the server lists id as a member, past any handshake.
+func (s *Server) Knows(id string) bool {
+	p, listed := s.Peer(id)
+	return listed && p.State != Handshake
+}
+
+// Holds says that something of worth may be in the server: keys, slots, or the
+// role of a replica, whose keys are another's.
+func (s *Server) Holds() bool {
+	self := s.Self()
+	return !s.Empty || self.Slots != "" || self.Follows != ""
+}
+
+// Blank says that the server has just been born: it holds nothing and knows nobody.
+func (s *Server) Blank() bool { return !s.Holds() && len(s.View) == 1 }

@@ -1,0 +1,158 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/valkey-io/valkey-go"
+)
+
+const (
+	patience = time.Second      // for one server to connect, and to answer
+	idle     = 30 * time.Second // before a connection, and then its client, is let go
+)
+
+// Client asks and tells real servers. It keeps one client per address, each of
+// which speaks to that server alone and follows no redirect.
+type Client struct {
+	dial net.Dialer
+
+	mu      sync.Mutex
+	clients map[string]*kept
+	swept   time.Time
+}
+
+type kept struct {
+	valkey.Client
+	used time.Time
+	busy int
+}
+
+var (
+	_ Reader = (*Client)(nil)
+	_ Writer = (*Client)(nil)
+)
+
+// NewClient returns a client without connections.
+func NewClient() *Client {
+	return &Client{dial: net.Dialer{Timeout: patience}, clients: map[string]*kept{}}
+}
+
+// Close lets all connections go.
+func (c *Client) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for addr, k := range c.clients {
+		delete(c.clients, addr)
+		k.Close()
+	}
+}
+
+// do sends the commands to one server at once and returns its replies. The first
+// error of any of them is the error of all.
+func (c *Client) do(ctx context.Context, addr string, commands ...[]string) ([]valkey.ValkeyMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	k, err := c.take(addr)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w: %w", addr, ErrUnreachable, err)
+	}
+	defer c.release(k)
+	batch := make(valkey.Commands, 0, len(commands))
+	for _, words := range commands {
+		batch = append(batch, k.B().Arbitrary(words...).Build())
+	}
+	replies := make([]valkey.ValkeyMessage, 0, len(commands))
+	for i, result := range k.DoMulti(ctx, batch...) {
+		reply, err := result.ToMessage()
+		if err != nil {
+			return nil, fmt.Errorf("send %s to %s: %w", commands[i][0], addr, classify(err))
+		}
+		replies = append(replies, reply)
+	}
+	return replies, nil
+}
+
+// classify gives the client's error its type. What is no reply of the server is
+// silence: the command may have been carried out or not.
+func classify(err error) error {
+	if reply := (*valkey.ValkeyError)(nil); errors.As(err, &reply) {
+		return refusal(reply.Error())
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, err)
+}
+
+// take returns the client for addr, and connects if there is none.
+func (c *Client) take(addr string) (*kept, error) {
+	c.mu.Lock()
+	c.sweep(time.Now())
+	k, known := c.clients[addr]
+	if known {
+		k.busy++
+		c.mu.Unlock()
+		return k, nil
+	}
+	c.mu.Unlock()
+	made, err := valkey.NewClient(options(addr, c.dial)) // connects, so not under the lock
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k, known = c.clients[addr]; known {
+		go made.Close()
+	} else {
+		k = &kept{Client: made}
+		c.clients[addr] = k
+	}
+	k.busy++
+	return k, nil
+}
+
+func (c *Client) release(k *kept) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k.busy--
+	k.used = time.Now()
+}
+
+// sweep lets go of clients that were not used for a while: pods come and go, and
+// with them addresses.
+func (c *Client) sweep(now time.Time) {
+	if now.Sub(c.swept) < idle {
+		return
+	}
+	c.swept = now
+	for addr, k := range c.clients {
+		if k.busy == 0 && now.Sub(k.used) > 2*idle {
+			delete(c.clients, addr)
+			go k.Close()
+		}
+	}
+}
+
+// options are for a few short questions to each of very many servers: no
+// goroutine, no large buffer and no cache per connection.
+func options(addr string, dial net.Dialer) valkey.ClientOption {
+	return valkey.ClientOption{
+		InitAddress:           []string{addr},
+		Dialer:                dial,
+		ForceSingleClient:     true,
+		AlwaysRESP2:           true, // the newer protocol marks texts as such, and nothing asked here gains by it
+		DisableRetry:          true,
+		DisableCache:          true,
+		DisableAutoPipelining: true,
+		BlockingPoolSize:      2,
+		BlockingPoolCleanup:   idle,
+		ConnWriteTimeout:      patience,
+		ReadBufferEachConn:    1 << 14,
+		WriteBufferEachConn:   1 << 12,
+		RingScaleEachConn:     1,
+		ClientName:            "statecraft",
+		ClientSetInfo:         valkey.DisableClientSetInfo,
+	}
+}

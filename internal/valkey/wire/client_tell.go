@@ -1,0 +1,85 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// Meet implements Writer.
+func (c *Client) Meet(ctx context.Context, at Target, addrs []string) error {
+	if _, err := c.self(ctx, at); err != nil {
+		return err
+	}
+	commands := make([][]string, 0, len(addrs))
+	for _, addr := range addrs {
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			return fmt.Errorf("meet %s: %w: %w", addr, ErrRefused, err)
+		}
+		commands = append(commands, []string{"CLUSTER", "MEET", host, port})
+	}
+	return c.tell(ctx, at, commands...)
+}
+
+// AddSlots implements Writer.
+//
+// NOTE: a server that is a replica accepts slots, and two servers would then serve
+// them: that one is refused here.
+func (c *Client) AddSlots(ctx context.Context, at Target, slots topology.Slots) error {
+	self, err := c.self(ctx, at)
+	if err != nil {
+		return err
+	}
+	if self.Follows != "" {
+		return fmt.Errorf("add slots to %s: %w: it is a replica", at.Addr, ErrNotBlank)
+	}
+	missing := slots.Without(self.Slots)
+	if missing == "" {
+		return nil
+	}
+	command := []string{"CLUSTER", "ADDSLOTSRANGE"}
+	for _, r := range missing.Ranges() {
+		command = append(command, strconv.Itoa(r[0]), strconv.Itoa(r[1]))
+	}
+	return c.tell(ctx, at, command)
+}
+
+// Replicate implements Writer. That the server must hold nothing is checked by
+// the server itself.
+func (c *Client) Replicate(ctx context.Context, at Target, primary string) error {
+	self, err := c.self(ctx, at)
+	if err != nil || self.Follows == primary {
+		return err
+	}
+	return c.tell(ctx, at, []string{"CLUSTER", "REPLICATE", primary})
+}
+
+// self looks who answers before anything is told, and what that one is now.
+func (c *Client) self(ctx context.Context, at Target) (topology.Peer, error) {
+	replies, err := c.do(ctx, at.Addr, []string{"CLUSTER", "NODES"})
+	if err != nil {
+		return topology.Peer{}, err
+	}
+	text, err := replies[0].ToString()
+	if err != nil {
+		return topology.Peer{}, fmt.Errorf("ask %s: %w: %w", at.Addr, ErrMalformed, err)
+	}
+	view, id, err := ParseNodes(text)
+	if err != nil {
+		return topology.Peer{}, fmt.Errorf("ask %s: %w", at.Addr, err)
+	}
+	if id != at.ID {
+		return topology.Peer{}, fmt.Errorf("tell %s: %w", at.Addr, ErrOtherServer)
+	}
+	self, _ := (&topology.Server{ID: id, View: view}).Peer(id)
+	return self, nil
+}
+
+func (c *Client) tell(ctx context.Context, at Target, commands ...[]string) error {
+	_, err := c.do(ctx, at.Addr, commands...)
+	return err
+}

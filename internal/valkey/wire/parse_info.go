@@ -1,0 +1,52 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ParseInfo reads INFO and CLUSTER INFO: names and values, without the headings.
+func ParseInfo(text string) map[string]string {
+	info := map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if name, value, ok := strings.Cut(line, ":"); ok && !strings.HasPrefix(line, "#") {
+			info[name] = value
+		}
+	}
+	return info
+}
+
+// holdsKeys says that some database has keys. One without keys is not listed.
+func holdsKeys(info map[string]string) bool {
+	for name := range info {
+		if n, ok := strings.CutPrefix(name, "db"); ok && n != "" && strings.Trim(n, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Role is what ROLE answers.
+type Role struct {
+	Primary bool
+	Synced  bool // a replica's link to its primary is up; a primary is
+}
+
+// ParseRole reads ROLE.
+func ParseRole(answer any) (Role, error) {
+	list, ok := answer.([]any)
+	if !ok || len(list) == 0 {
+		return Role{}, fmt.Errorf("%w: a role is no list", ErrMalformed)
+	}
+	switch list[0] {
+	case any("master"), any("primary"):
+		return Role{Primary: true, Synced: true}, nil
+	case any("slave"), any("replica"):
+		if len(list) < 4 {
+			return Role{}, fmt.Errorf("%w: a replica's role is too short", ErrMalformed)
+		}
+		return Role{Synced: list[3] == any("connected")}, nil
+	}
+	return Role{}, fmt.Errorf("%w: %.40v is no role of a cluster", ErrMalformed, list[0])
+}

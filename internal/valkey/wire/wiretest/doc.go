@@ -1,0 +1,3 @@
+// Package wiretest runs scripts on a Valkey cluster, be it real or the fake: what a
+// script shows must be the same on both, or the fake is wrong.
+package wiretest

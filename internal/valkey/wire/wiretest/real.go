@@ -1,0 +1,62 @@
+package wiretest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/valkey-io/valkey-go"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+const (
+	pollEvery = 50 * time.Millisecond
+	patience  = 20 * time.Second
+)
+
+// Real makes a cluster of running servers, which are wiped first. Who calls it
+// says with the addresses that nothing of worth is in them.
+func Real(addrs []string) func(t *testing.T) Cluster {
+	return func(t *testing.T) Cluster {
+		for _, addr := range addrs {
+			if err := wipe(t.Context(), addr); err != nil {
+				t.Fatal(err)
+			}
+		}
+		client := wire.NewClient()
+		t.Cleanup(client.Close)
+		return Cluster{Reader: client, Writer: client, Addrs: addrs, Until: poll}
+	}
+}
+
+// wipe makes a server forget its data, its peers and its own name.
+func wipe(ctx context.Context, addr string) error {
+	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true, DisableCache: true})
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", addr, err)
+	}
+	defer c.Close()
+	// A replica cannot be flushed, and a primary with keys cannot be reset.
+	_ = c.Do(ctx, c.B().Flushall().Build()).Error()
+	if err := c.Do(ctx, c.B().ClusterReset().Hard().Build()).Error(); err != nil {
+		return fmt.Errorf("reset %s: %w", addr, err)
+	}
+	return nil
+}
+
+func poll(ctx context.Context, done func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return nil // what was awaited did not come: the script says what that means
+		case <-tick.C:
+		}
+	}
+	return nil
+}
