@@ -5,11 +5,13 @@ BED  := go run ./test/bed/cmd/bed
 
 # AREA is one area, capture or valkey; empty is all of them. LEVEL of e2e is core or
 # full. BUDGET cuts sim short, SEED repeats a run. SECONDS is how long soak goes on.
+# NODES of the bed: 0 is a control plane alone, which needs no root.
 AREA    ?=
 LEVEL   ?= core
 BUDGET  ?=
 SEED    ?=
 SECONDS ?= 600
+NODES   ?= 1
 export AREA LEVEL BUDGET SEED
 
 .DEFAULT_GOAL := help
@@ -56,10 +58,10 @@ bench: ## Measure against the bare engine and print the table
 ##@ With real nodes
 
 e2e: ## Test on real nodes (AREA=, LEVEL=core|full)
-	@hack/test e2e -timeout 40m
+	@hack/test e2e -p 1 -timeout 40m
 
-bed-up: ## Start a real cluster on this machine and print its kubeconfig
-	@$(BED) up
+bed-up: ## Start a real cluster on this machine and print its kubeconfig (NODES=0 to 3)
+	@$(BED) up -nodes $(NODES)
 
 bed-down: ## Stop it, and leave nothing behind
 	@$(BED) down
@@ -67,5 +69,5 @@ bed-down: ## Stop it, and leave nothing behind
 bed-status: ## Show what runs
 	@$(BED) status
 
-run: ## Run the manager against the bed
+run: ## Run the manager against the bed (AREA=)
 	@hack/run
