@@ -44,6 +44,11 @@ func Start(ctx context.Context, wanted ...Part) (*Bed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make directory of bed: %w", err)
 	}
+	return StartIn(ctx, dir, wanted...)
+}
+
+// StartIn is Start with the bed's files in a directory of the caller's choice, which Stop removes.
+func StartIn(ctx context.Context, dir string, wanted ...Part) (*Bed, error) {
 	b := &Bed{dir: dir, programs: map[string]string{}}
 	if err := b.bringUp(ctx, withControlPlane(wanted)); err != nil {
 		return nil, fmt.Errorf("start bed: %w", errors.Join(err, b.Stop()))
@@ -179,7 +184,7 @@ func (b *Bed) healthy() error {
 	return nil
 }
 
-// PIDs are the ids of the bed's servers by name.
+// PIDs are the ids of the bed's servers by name. A node is there by its process 1, with which all of it ends.
 func (b *Bed) PIDs() map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

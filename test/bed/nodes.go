@@ -59,7 +59,7 @@ func (b *Bed) prepareNodes(ctx context.Context, n int) error {
 	if err := b.visibleOnNodes(); err != nil {
 		return err
 	}
-	lock, err := filelock.Wait(ctx, nodesLock)
+	lock, err := lockNodes(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,10 +68,10 @@ func (b *Bed) prepareNodes(ctx context.Context, n int) error {
 		return err
 	}
 	// What a killed bed left: with the lock held nobody else can be using it.
-	if err := RemoveLeftovers(ctx); err != nil {
+	if err := removeLeftovers(ctx); err != nil {
 		return err
 	}
-	b.onStop(RemoveLeftovers)
+	b.onStop(removeLeftovers)
 	if err := hostnet.Up(ctx); err != nil {
 		return err
 	}
@@ -99,10 +99,44 @@ func (b *Bed) visibleOnNodes() error {
 	return nil
 }
 
-// RemoveLeftovers removes links, addresses and control groups of nodes that no longer run; the guard stays. The
-// caller knows that no bed with nodes is up.
-func RemoveLeftovers(ctx context.Context) error {
-	errs := []error{hostnet.Down(ctx, maxNodes)}
+func lockNodes(ctx context.Context) (*filelock.Lock, error) {
+	lock, err := filelock.Try(nodesLock)
+	if !errors.Is(err, filelock.ErrHeld) {
+		return lock, err
+	}
+	fmt.Fprintln(parts.Progress, "bed: waiting for another bed with nodes to stop")
+	return filelock.Wait(ctx, nodesLock)
+}
+
+// ThawLeftovers lets the nodes of a killed bed die: a frozen one does not. It does nothing while a bed with nodes
+// is up.
+func ThawLeftovers(ctx context.Context) error { return unlessUp(ctx, thawLeftovers) }
+
+// RemoveLeftovers removes what a bed with nodes left when it was killed: links, addresses, control groups and the
+// mount point of volumes. The guard stays. It does nothing while such a bed is up.
+func RemoveLeftovers(ctx context.Context) error { return unlessUp(ctx, removeLeftovers) }
+
+func unlessUp(ctx context.Context, do func(context.Context) error) error {
+	lock, err := filelock.Try(nodesLock)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(ctx), lock.Unlock())
+}
+
+func thawLeftovers(ctx context.Context) error {
+	var errs []error
+	for i := 1; i <= maxNodes; i++ {
+		errs = append(errs, cgroup.ThawLeftovers(ctx, cgroupName(i)))
+	}
+	return errors.Join(errs...)
+}
+
+func removeLeftovers(ctx context.Context) error {
+	errs := []error{hostnet.Down(ctx, maxNodes), removeVolumesMountPoint()}
 	for i := 1; i <= maxNodes; i++ {
 		errs = append(errs, cgroup.RemoveLeftovers(ctx, cgroupName(i)))
 	}

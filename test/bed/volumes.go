@@ -40,13 +40,18 @@ func (b *Bed) prepareVolumes() error {
 	go openVolumes(ctx, b.layout.volumes)
 	b.onStop(func(context.Context) error {
 		cancel()
-		// Only the empty mount point: anything in it is not ours.
-		if err := os.Remove(provisionedVolumes); err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove mount point of volumes: %w", err)
-		}
 		return nil
 	})
 	return nil
+}
+
+// removeVolumesMountPoint removes it only if empty: anything in it is not ours.
+func removeVolumesMountPoint() error {
+	err := os.Remove(provisionedVolumes)
+	if err == nil || errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("remove mount point of volumes: %w", err)
 }
 
 // openVolumes lets everybody write to the volumes: the provisioner makes them for root alone, and kubelet does

@@ -1,38 +1,68 @@
-// Command bed runs the test bed by hand.
+// Command bed runs the test bed by hand: a cluster that stays up until it is taken down.
 package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
-
-	"github.com/statecraft-dev/statecraft/test/bed/parts"
 )
 
-const usage = `usage: bed parts    build everything the bed runs into the cache`
+const usage = `usage: bed <command> [flags]
+
+  up [-nodes 1]   start a cluster and leave it running; -nodes 0 is a control plane alone
+  down            stop it and remove all it made
+  status          say what is running
+  parts           build everything the bed runs into the cache
+
+Flags: -dir <directory> where the cluster's files are kept`
+
+var errUsage = errors.New("unknown command or flag")
+
+// options are the flags of all commands.
+type options struct {
+	dir   string
+	nodes int
+}
+
+var commands = map[string]func(context.Context, options) error{
+	"up": up, "down": down, "status": status, "parts": buildParts, superviseCommand: supervise,
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if len(os.Args) != 2 || os.Args[1] != "parts" {
+	err := run(ctx, os.Args[1:])
+	stop()
+	switch {
+	case errors.Is(err, errUsage):
 		fmt.Fprintln(os.Stderr, usage)
 		os.Exit(2)
-	}
-	if err := buildParts(ctx); err != nil {
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "bed:", err)
 		os.Exit(1)
 	}
 }
 
-func buildParts(ctx context.Context) error {
-	for _, part := range parts.All() {
-		dir, err := parts.Dir(ctx, part.Name)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("%-12s %-10s %s\n", part.Name, part.Version, dir)
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return errUsage
 	}
-	return nil
+	command, ok := commands[args[0]]
+	if !ok {
+		return errUsage
+	}
+	var o options
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	flags.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "statecraft-cluster"), "")
+	flags.IntVar(&o.nodes, "nodes", 1, "")
+	flags.SetOutput(io.Discard)
+	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 {
+		return errUsage
+	}
+	return command(ctx, o)
 }

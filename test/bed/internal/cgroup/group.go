@@ -109,16 +109,33 @@ func (g *Group) Remove(ctx context.Context) error {
 	return nil
 }
 
+// ThawLeftovers thaws groups of that name wherever they are: a frozen process does not die, not even when killed.
+func ThawLeftovers(ctx context.Context, name string) error {
+	return eachLeftover(name, func(h Hierarchy, dir string) error {
+		if !slices.Contains(h.Controllers, "freezer") {
+			return nil
+		}
+		return (&Group{freezer: dir}).Thaw(ctx)
+	})
+}
+
 // RemoveLeftovers removes groups of that name wherever they are: those of a bed that was killed may hang below
 // a group this process is not in.
 func RemoveLeftovers(ctx context.Context, name string) error {
+	if err := ThawLeftovers(ctx, name); err != nil {
+		return err
+	}
+	return eachLeftover(name, func(_ Hierarchy, dir string) error { return remove(ctx, dir) })
+}
+
+func eachLeftover(name string, do func(Hierarchy, string) error) error {
 	hierarchies, err := Hierarchies()
 	if err != nil {
 		return err
 	}
 	for _, h := range hierarchies {
 		for _, dir := range find(h.Mount, name) {
-			if err := remove(ctx, dir); err != nil {
+			if err := do(h, dir); err != nil {
 				return err
 			}
 		}
