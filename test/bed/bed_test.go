@@ -15,8 +15,6 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 )
 
-func TestMain(m *testing.M) { bedtest.Main(m) }
-
 func TestAControlPlaneServesItsVersionAndSchedulesAccountsForPods(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	client, err := kubernetes.NewForConfig(b.Config())
