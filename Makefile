@@ -43,8 +43,9 @@ verify: ## Check everything that needs no test run: generated files, format, lin
 
 ##@ With a real control plane
 
+# One package at a time: tests of the bed compare the whole machine before and after.
 integration: ## Test what needs an API server, a Valkey server or another real part
-	@hack/test integration -timeout 20m
+	@hack/test integration -p 1 -timeout 20m
 
 sim: ## Try a fault at every call of every controller (AREA=, BUDGET=8m, SEED=)
 	@hack/sim
