@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,11 +50,25 @@ func Start(ctx context.Context, wanted ...Part) (*Bed, error) {
 
 // StartIn is Start with the bed's files in a directory of the caller's choice, which Stop removes.
 func StartIn(ctx context.Context, dir string, wanted ...Part) (*Bed, error) {
-	b := &Bed{dir: dir, programs: map[string]string{}}
-	if err := b.bringUp(ctx, withControlPlane(wanted)); err != nil {
-		return nil, fmt.Errorf("start bed: %w", errors.Join(err, b.Stop()))
+	for attempt := 1; ; attempt++ {
+		b := &Bed{dir: dir, programs: map[string]string{}}
+		err := b.bringUp(ctx, withControlPlane(wanted))
+		if err == nil {
+			return b, nil
+		}
+		err = fmt.Errorf("start bed: %w", errors.Join(err, b.Stop()))
+		if attempt == portAttempts || !portTaken(err) {
+			return nil, err
+		}
 	}
-	return b, nil
+}
+
+// portAttempts is how often other ports are tried: between the moment a port is found free and the moment a
+// server listens on it, another process may take it.
+const portAttempts = 3
+
+func portTaken(err error) bool {
+	return errors.Is(err, process.ErrExited) && strings.Contains(err.Error(), "address already in use")
 }
 
 // withControlPlane puts the control plane first: everything else talks to it.

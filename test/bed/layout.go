@@ -47,8 +47,11 @@ func (l layout) etcdURL() string { return fmt.Sprintf("http://%s:%d", loopback, 
 
 func (l layout) etcdPeerURL() string { return fmt.Sprintf("http://%s:%d", loopback, l.etcdPeerPort) }
 
-// freePorts asks the kernel for ports, all held until the last is found so that they differ.
-func freePorts(n int) ([]int, error) {
+// freePorts can be replaced by a test that wants a port to be taken.
+var freePorts = kernelPorts
+
+// kernelPorts asks the kernel for ports, all held until the last is found so that they differ.
+func kernelPorts(n int) ([]int, error) {
 	ports := make([]int, n)
 	for i := range ports {
 		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))

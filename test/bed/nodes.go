@@ -59,11 +59,11 @@ func (b *Bed) prepareNodes(ctx context.Context, n int) error {
 	if err := b.visibleOnNodes(); err != nil {
 		return err
 	}
-	lock, err := lockNodes(ctx)
+	unlock, err := LockNodes(ctx)
 	if err != nil {
 		return err
 	}
-	b.onStop(func(context.Context) error { return lock.Unlock() })
+	b.onStop(func(context.Context) error { return unlock() })
 	if err := hostnet.Guard(ctx); err != nil {
 		return err
 	}
@@ -99,13 +99,17 @@ func (b *Bed) visibleOnNodes() error {
 	return nil
 }
 
-func lockNodes(ctx context.Context) (*filelock.Lock, error) {
+// LockNodes waits until no bed with nodes is up and keeps others from starting until it is unlocked.
+func LockNodes(ctx context.Context) (unlock func() error, err error) {
 	lock, err := filelock.Try(nodesLock)
-	if !errors.Is(err, filelock.ErrHeld) {
-		return lock, err
+	if errors.Is(err, filelock.ErrHeld) {
+		fmt.Fprintln(parts.Progress, "bed: waiting for another bed with nodes to stop")
+		lock, err = filelock.Wait(ctx, nodesLock)
 	}
-	fmt.Fprintln(parts.Progress, "bed: waiting for another bed with nodes to stop")
-	return filelock.Wait(ctx, nodesLock)
+	if err != nil {
+		return nil, err
+	}
+	return lock.Unlock, nil
 }
 
 // ThawLeftovers lets the nodes of a killed bed die: a frozen one does not. It does nothing while a bed with nodes

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/statecraft-dev/statecraft/test/bed/internal/process"
-	"syscall"
 )
 
 // StorageClass is the default class of a bed with nodes: a directory that all nodes see, made when it is claimed.

@@ -17,7 +17,7 @@ type busybox struct{}
 
 func (busybox) key() string { return "1" }
 
-func (busybox) make(ctx context.Context, _ string) (archive.Image, error) {
+func (busybox) assemble(ctx context.Context, _ string) (archive.Image, error) {
 	root, err := parts.UnpackedDeb(ctx, "busybox-static")
 	if err != nil {
 		return archive.Image{}, err

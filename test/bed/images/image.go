@@ -20,9 +20,11 @@ var ErrUnknown = errors.New("unknown image")
 type recipe interface {
 	// key changes whenever the recipe makes something else.
 	key() string
-	// make returns the image; scratch is a directory for its layers.
-	make(ctx context.Context, scratch string) (archive.Image, error)
+	// assemble returns the image; scratch is a directory for its layers.
+	assemble(ctx context.Context, scratch string) (archive.Image, error)
 }
+
+type assembler func(ctx context.Context, scratch string) (archive.Image, error)
 
 // Archive returns the path of an image's docker archive and makes it first if it is missing.
 func Archive(ctx context.Context, tag string) (string, error) {
@@ -33,7 +35,7 @@ func Archive(ctx context.Context, tag string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("%w %q", ErrUnknown, tag)
 	}
-	return cached(ctx, fileName(tag)+"-"+recipe.key(), tag, recipe.make)
+	return cached(ctx, fileName(tag)+"-"+recipe.key(), tag, recipe.assemble)
 }
 
 // Program returns the path of an archive of a command of this repository, static on an empty base. It runs as
@@ -50,14 +52,14 @@ func Program(ctx context.Context, tag, pkg string) (string, error) {
 	})
 }
 
-func cached(ctx context.Context, name, tag string, make func(context.Context, string) (archive.Image, error)) (string, error) {
+func cached(ctx context.Context, name, tag string, assemble assembler) (string, error) {
 	dir, err := parts.Cached(ctx, filepath.Join("images", name), func(ctx context.Context, out string) error {
 		began := time.Now()
 		scratch, err := os.MkdirTemp(out, "scratch-")
 		if err != nil {
 			return fmt.Errorf("make scratch directory: %w", err)
 		}
-		image, err := make(ctx, scratch)
+		image, err := assemble(ctx, scratch)
 		if err != nil {
 			return fmt.Errorf("make image %s: %w", tag, err)
 		}

@@ -29,7 +29,7 @@ type valkey struct {
 
 func (v valkey) key() string { return "1" }
 
-func (v valkey) make(ctx context.Context, scratch string) (archive.Image, error) {
+func (v valkey) assemble(ctx context.Context, scratch string) (archive.Image, error) {
 	rootfs := filepath.Join(scratch, "rootfs.tar")
 	if err := v.bootstrap(ctx, scratch, rootfs); err != nil {
 		return archive.Image{}, err

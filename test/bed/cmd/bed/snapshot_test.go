@@ -10,16 +10,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/internal/hostnet"
 )
 
 // counters are what changes by itself: packets, lifetimes, dates.
 var counters = regexp.MustCompile(`\[\d+:\d+\]|(valid_lft|preferred_lft|expires) \S+|(?m)^#.*$`)
 
-// snapshot is all of the machine that a bed could change and must put back. The guard is set first: it is the one
-// thing that stays.
+// snapshot is all of the machine that a bed could change and must put back. It is taken while no bed with nodes
+// is up, the test's own or another's. The guard is set first: it is the one thing that stays.
 func snapshot(t *testing.T) map[string][]string {
 	t.Helper()
+	unlock, err := bed.LockNodes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unlock() }()
 	if err := hostnet.Guard(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,6 @@ type Process struct {
 	Log  string
 	cmd  *exec.Cmd
 	done chan struct{}
-	err  error
 }
 
 // launch runs a function on one thread that lives as long as this process: the kernel sends the parent-death
@@ -76,7 +75,7 @@ func Start(command Command, logDir string) (*Process, error) {
 	}
 	p := &Process{Name: command.Name, Log: path, cmd: cmd, done: make(chan struct{})}
 	go func() {
-		p.err = cmd.Wait()
+		_ = cmd.Wait() // how it ended is in ProcessState
 		close(p.done)
 	}()
 	return p, nil
@@ -92,7 +91,7 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 func (p *Process) Check() error {
 	select {
 	case <-p.done:
-		return fmt.Errorf("%s: %w: %v\n%s", p.Name, ErrExited, p.err, Tail(p.Log))
+		return fmt.Errorf("%s: %w (%s)\n%s", p.Name, ErrExited, p.cmd.ProcessState, Tail(p.Log))
 	default:
 		return nil
 	}
