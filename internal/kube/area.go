@@ -59,7 +59,7 @@ func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], sources ...source.Sou
 	own := predicate.NewPredicateFuncs(a.Env.Shard.has)
 	// The pass that saved has said when it wants to look again; the event of its
 	// own save would only repeat it.
-	own.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.wrote(e.ObjectNew) }
+	own.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.Wrote(e.ObjectNew) }
 	kind := source.Kind[client.Object](a.mgr.GetCache(), newOf[T](), &handler.EnqueueRequestForObject{}, own)
 	for _, s := range append([]source.Source{kind}, sources...) {
 		if err := c.Watch(s); err != nil {

@@ -63,9 +63,9 @@ func (s *Store[T]) Save(ctx context.Context, was, next T) error {
 	return nil
 }
 
-// wrote says that obj, which the cache just showed, is exactly what we saved last:
+// Wrote says that obj, which the cache just showed, is exactly what we saved last:
 // its event tells us nothing. The cache has caught up, so it is not kept any longer.
-func (s *Store[T]) wrote(obj client.Object) bool {
+func (s *Store[T]) Wrote(obj client.Object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mine, has := s.saved[keyOf(obj)]
