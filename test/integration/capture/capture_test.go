@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -107,4 +108,19 @@ func gcKnowsKeepers(t testing.TB, c client.Client, namespace string) {
 		t.Fatal(err)
 	}
 	harness.Eventually(t, gcLearns, poll, func() error { return harness.Gone(t.Context(), c, artifact) })
+}
+
+// names lists metadata only: a thousand keepers are looked at often.
+func names(ctx context.Context, c client.Client, kind, namespace string) (map[string]bool, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind + "List"))
+	if kind == "ObjectKeeper" {
+		list.SetGroupVersionKind(capturev1.GroupVersion.WithKind(kind + "List"))
+	}
+	err := c.List(ctx, list, client.InNamespace(namespace))
+	there := map[string]bool{}
+	for i := range list.Items {
+		there[list.Items[i].Name] = true
+	}
+	return there, err
 }
