@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/bed/internal/process"
@@ -58,7 +60,12 @@ func TestNothingSurvivesAKilledTest(t *testing.T) {
 		Servers map[string]process.Identity
 	}
 	must(t, json.NewDecoder(bufio.NewReader(output)).Decode(&bed))
-	t.Cleanup(func() { _ = os.RemoveAll(bed.Dir) })
+	t.Cleanup(func() {
+		for _, server := range bed.Servers {
+			_ = server.Signal(unix.SIGKILL)
+		}
+		_ = os.RemoveAll(bed.Dir)
+	})
 	if len(bed.Servers) != 4 {
 		t.Errorf("%d servers, want 4", len(bed.Servers))
 	}

@@ -6,9 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"net"
 	"os/exec"
-	"path/filepath"
 	"strings"
 )
 
@@ -90,7 +89,7 @@ func deleteLink(ctx context.Context, name string) error {
 }
 
 func exists(name string) bool {
-	_, err := os.Stat(filepath.Join("/sys/class/net", name))
+	_, err := net.InterfaceByName(name)
 	return err == nil
 }
 

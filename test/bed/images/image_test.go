@@ -1,0 +1,46 @@
+package images
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"testing"
+)
+
+func TestAVersionIsReadFromAChangelog(t *testing.T) {
+	for what, test := range map[string]struct {
+		text string
+		want string
+		fail bool
+	}{
+		"a backport":             {text: "valkey (8.0.1+dfsg1-1~bpo12+1) bookworm-backports; urgency=medium\n\n", want: "8.0.1+dfsg1-1~bpo12+1"},
+		"a line without version": {text: "valkey\n", fail: true},
+		"an empty changelog":     {fail: true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var packed bytes.Buffer
+			writer := gzip.NewWriter(&packed)
+			if _, err := writer.Write([]byte(test.text)); err != nil {
+				t.Fatal(err)
+			}
+			if err := writer.Close(); err != nil {
+				t.Fatal(err)
+			}
+			got, err := firstVersion(&packed)
+			if got != test.want || (err != nil) != test.fail {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestEveryTagHasARecipe(t *testing.T) {
+	for _, tag := range All() {
+		if _, ok := recipes[tag]; !ok && tag != Pause {
+			t.Errorf("no recipe for %s", tag)
+		}
+	}
+	if _, err := Archive(t.Context(), "bed.local/unheard-of:1"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("an unknown image: %v", err)
+	}
+}
