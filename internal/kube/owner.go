@@ -16,6 +16,12 @@ func OwnedBy(obj metav1.Object, owner types.UID) bool {
 	return ref != nil && owner != "" && ref.UID == owner
 }
 
+// sameOwner says that there is controlled by the owner that obj was built for.
+func sameOwner(there, obj metav1.Object) bool {
+	owner := metav1.GetControllerOf(obj)
+	return owner != nil && OwnedBy(there, owner.UID)
+}
+
 // Taken is the error for a name that belongs to someone else.
 func Taken(kind string, obj metav1.Object) error {
 	by := "nobody"

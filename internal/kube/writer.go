@@ -40,63 +40,20 @@ func SeenOf(obj metav1.Object) Seen {
 // the name is taken it reads live: our own child, from a pass that crashed, is
 // what we wanted; anybody else's is an error.
 func (w Writer) Create(ctx context.Context, obj client.Object) error {
-	owner := metav1.GetControllerOf(obj)
 	err := w.client.Create(ctx, obj, w.owner)
 	if !apierrors.IsAlreadyExists(err) {
 		return wrap("create", obj, err)
 	}
-	there := obj.DeepCopyObject().(client.Object)
-	if err := w.live.Get(ctx, keyOf(obj), there); err != nil {
+	there, err := w.named(ctx, obj)
+	if err != nil {
 		return wrap("read", obj, err)
 	}
-	if owner == nil || !OwnedBy(there, owner.UID) {
+	if !sameOwner(there, obj) {
 		return Taken(w.kind(obj), there)
 	}
 	obj.SetUID(there.GetUID())
 	obj.SetResourceVersion(there.GetResourceVersion())
 	return nil
-}
-
-// Apply keeps a child in shape by server-side apply, never forced. seen is the
-// UID of the child that was observed, or "" if none was: apply would otherwise
-// merge into a stranger's object of that name without a word.
-func (w Writer) Apply(ctx context.Context, obj client.Object, seen types.UID) error {
-	if seen == "" {
-		var err error
-		if seen, err = w.free(ctx, obj); err != nil {
-			return err
-		}
-	}
-	u, err := ApplyOf(obj, w.client.Scheme())
-	if err != nil {
-		return err
-	}
-	if seen != "" {
-		u.SetUID(seen)
-	}
-	err = w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), w.owner)
-	if conflict, is := AsConflict(err); is {
-		conflict.Object = w.kind(obj) + " " + obj.GetName()
-		return &fsm.Error{Class: fsm.Changed, Err: conflict, Say: conflict.Error()}
-	}
-	return wrap("apply", obj, err)
-}
-
-// free says, from a live read, that the name is free, or returns the UID of our
-// own child that the cache has not shown yet.
-func (w Writer) free(ctx context.Context, obj client.Object) (types.UID, error) {
-	there := obj.DeepCopyObject().(client.Object)
-	err := w.live.Get(ctx, keyOf(obj), there)
-	if apierrors.IsNotFound(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", wrap("read", obj, err)
-	}
-	if owner := metav1.GetControllerOf(obj); owner == nil || !OwnedBy(there, owner.UID) {
-		return "", Taken(w.kind(obj), there)
-	}
-	return there.GetUID(), nil
 }
 
 // Delete removes the very object that was seen, in the version that was decided
@@ -109,10 +66,25 @@ func (w Writer) Delete(ctx context.Context, obj client.Object, seen Seen) error 
 	err := w.client.Delete(ctx, obj,
 		client.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion},
 		client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if apierrors.IsNotFound(err) {
-		return nil
+	if apierrors.IsConflict(err) {
+		// Either precondition failed, and the answer tells them apart in prose only.
+		there, lookErr := w.named(ctx, obj)
+		if apierrors.IsNotFound(lookErr) || lookErr == nil && there.GetUID() != seen.UID {
+			return nil
+		}
 	}
-	return wrap("delete", obj, err)
+	return wrap("delete", obj, client.IgnoreNotFound(err))
+}
+
+// named reads live who has the name of obj.
+func (w Writer) named(ctx context.Context, obj client.Object) (*metav1.PartialObjectMetadata, error) {
+	gvk, err := apiutil.GVKForObject(obj, w.client.Scheme())
+	if err != nil {
+		return nil, err
+	}
+	there := &metav1.PartialObjectMetadata{}
+	there.SetGroupVersionKind(gvk)
+	return there, w.live.Get(ctx, keyOf(obj), there)
 }
 
 func (w Writer) kind(obj client.Object) string {
