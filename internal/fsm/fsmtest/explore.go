@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
@@ -24,16 +23,18 @@ type explorer[T fsm.Subject[T], W any] struct {
 // declared edge must be taken by some world.
 func (b Bench[T, W]) Explore() error {
 	x := explorer[T, W]{b, map[fsm.Edge]bool{}, map[fsm.Edge]bool{}}
-	var missing error
-	for round := range exploredRounds {
+	for round, idle := 0, 0; ; round++ {
+		known := len(x.own) + len(x.lanes)
 		if err := b.each(exploredWorlds, round, x.ask); err != nil {
 			return err
 		}
-		if missing = x.missing(); missing == nil {
-			return nil
+		if idle++; len(x.own)+len(x.lanes) > known {
+			idle = 0
+		}
+		if missing := x.missing(); missing == nil || idle == barren {
+			return missing
 		}
 	}
-	return missing
 }
 
 func (x explorer[T, W]) ask(in fsm.Input[T, W]) error {
@@ -68,7 +69,6 @@ func (x explorer[T, W]) note(h fsm.Hop) {
 func (x explorer[T, W]) sound(in fsm.Input[T, W], s fsm.Step[T]) error {
 	d, p := s.Decision, s.Obj.GetProgress()
 	final := x.Machine.Phases[p.Phase].Decide == nil
-	lanes := slices.Sorted(slices.Values(x.Bench.lanes(in)))
 	switch {
 	case s.Circled:
 		return fmt.Errorf("runs in a circle: %v, then %s", s.Hops, d.Message)
@@ -76,8 +76,13 @@ func (x explorer[T, W]) sound(in fsm.Input[T, W], s fsm.Step[T]) error {
 		return fmt.Errorf("%s waits for nothing: %s", p.Phase, d.Reason)
 	case d.Reason != "" && !legalReason.MatchString(string(d.Reason)):
 		return fmt.Errorf("%s gives a reason that the API server refuses: %q", p.Phase, d.Reason)
-	case slices.Contains(lanes, "") || len(slices.Compact(lanes)) != len(lanes):
-		return fmt.Errorf("two lanes of one name, or one without: %q", lanes)
+	}
+	names := map[string]bool{"": true}
+	for _, lane := range x.Bench.lanes(in) {
+		if names[lane] {
+			return fmt.Errorf("two lanes of one name, or one without: %q", lane)
+		}
+		names[lane] = true
 	}
 	return nil
 }
@@ -87,7 +92,7 @@ func (x explorer[T, W]) missing() error {
 	look := func(edges []fsm.Edge, taken map[fsm.Edge]bool) {
 		for _, e := range edges {
 			if !taken[e] {
-				errs = append(errs, fmt.Errorf("no world takes %v", e))
+				errs = append(errs, fmt.Errorf("no world takes %v: remove it, or let Any make such a world", e))
 			}
 		}
 	}

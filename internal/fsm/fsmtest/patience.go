@@ -50,8 +50,8 @@ func (b Bench[T, W]) firstHops(in fsm.Input[T, W], deadline *metav1.Time) (map[s
 // records a failure wakes the object at once; it must not try again before its
 // time, and must not show the raw error, which is another one in every try.
 func (b Bench[T, W]) BackOff() error {
-	clean, err := b.clean()
-	if err != nil {
+	clean := b.sim()
+	if _, err := clean.run(); err != nil {
 		return err
 	}
 	for i, pass := range clean.log {
@@ -96,8 +96,8 @@ func (s *sim[T, W]) keepsFailing() error {
 // and nobody else does either. What only waits must neither write nor spin. A
 // one-shot that has ended says nothing more, even when its World vanishes.
 func (b Bench[T, W]) Rest() error {
-	clean, err := b.clean()
-	if err != nil {
+	clean := b.sim()
+	if _, err := clean.run(); err != nil {
 		return err
 	}
 	for i := 0; i < len(clean.log); i += 1 + len(clean.log)/25 {

@@ -26,7 +26,15 @@ const (
 	staleSelf  trouble = "stale self"  // the pass sees the object before its last save, and cannot save
 )
 
-func (f fault) String() string { return fmt.Sprintf("%s in pass %d, effect %d", f.kind, f.at, f.nth) }
+func (f fault) String() string {
+	switch f.kind {
+	case crash:
+		return fmt.Sprintf("crash in pass %d after %d effects", f.at, f.nth)
+	case loseEffect, loseAnswer:
+		return fmt.Sprintf("%s in pass %d, number %d", f.kind, f.at, f.nth+1)
+	}
+	return fmt.Sprintf("%s in pass %d", f.kind, f.at)
+}
 
 func (s *sim[T, W]) strikes(kind trouble) bool { return s.fault.kind == kind && s.passes == s.fault.at }
 

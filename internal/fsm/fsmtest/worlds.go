@@ -15,23 +15,24 @@ import (
 )
 
 // How many worlds are generated for each phase. The explorer always looks at one
-// round, and at more while an edge is missing: a rare world is no fault.
+// round, and at more while an edge is missing, until barren rounds in a row have
+// shown none that was new: a rare world is no fault.
 const (
-	exploredWorlds = 600 / thrift
-	exploredRounds = 10 * thrift
-	lateWorlds     = 300 / thrift
-	pureWorlds     = 60 / thrift
+	exploredWorlds = 300
+	barren         = 2
+	lateWorlds     = 100
+	pureWorlds     = 20
 	blindWorlds    = 30
 )
 
-// each asks ask about n worlds in every phase. The worlds of a phase are the same
+// each asks ask about n worlds or more in every phase. The worlds of a phase are the same
 // in every run, whatever other phases there are; another round has others.
 func (b Bench[T, W]) each(n, round int, ask func(fsm.Input[T, W]) error) error {
 	for _, phase := range append(slices.Sorted(maps.Keys(b.Machine.Phases)), "") {
 		name := fnv.New64a()
 		name.Write([]byte(phase))
 		r := rand.New(rand.NewPCG(name.Sum64(), uint64(round)))
-		for range n {
+		for range b.share(n, phase) {
 			obj, w := b.Any(r, phase)
 			in := fsm.Input[T, W]{Obj: obj, World: w, Now: epoch.Add(time.Duration(r.IntN(100_000)) * time.Second)}
 			obj.GetProgress().Phase = phase
@@ -42,6 +43,15 @@ func (b Bench[T, W]) each(n, round int, ask func(fsm.Input[T, W]) error) error {
 		}
 	}
 	return nil
+}
+
+// share is how many of n worlds a phase gets: one in which lanes run gets more, or
+// each phase of a lane would be met too seldom.
+func (b Bench[T, W]) share(n int, phase fsm.Phase) int {
+	if l := b.Machine.Lanes; l != nil && slices.Contains(l.In, phase) {
+		n += n * len(l.Phases) / 2
+	}
+	return n
 }
 
 // places visits the place of the object and of each lane, and says whether it has a deadline.

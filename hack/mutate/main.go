@@ -1,0 +1,63 @@
+// Mutate breaks code on purpose, one mutant of a table at a time, and fails unless
+// the tests catch every one: a claim that no test holds to is not one. Mutants are
+// shown to the compiler as an overlay, so the tree is never written to.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+func main() {
+	only := flag.String("run", "", "only mutants whose claim contains this")
+	verbose := flag.Bool("v", false, "print which tests caught each")
+	flag.Parse()
+	if err := run(flag.Args(), *only, *verbose); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(tables []string, only string, verbose bool) error {
+	start, killed, tried := time.Now(), 0, 0
+	for _, path := range tables {
+		t, err := read(path)
+		if err != nil {
+			return err
+		}
+		t.keep(only)
+		for fate := range t.hunt(context.Background(), runtime.NumCPU()) {
+			tried++
+			if fate.alive == nil {
+				killed++
+			}
+			fate.print(verbose)
+		}
+	}
+	fmt.Printf("%d of %d mutants killed in %s\n", killed, tried, time.Since(start).Round(time.Second))
+	switch {
+	case tried == 0:
+		return fmt.Errorf("no claim contains %q", only)
+	case killed < tried:
+		return fmt.Errorf("%d mutants live: no test holds to their claims", tried-killed)
+	}
+	return nil
+}
+
+func (f fate) print(verbose bool) {
+	verdict := "killed"
+	if f.alive != nil {
+		verdict = "ALIVE"
+	}
+	fmt.Printf("%-7s %5.1fs  %s\n", verdict, f.took.Seconds(), f.claim)
+	if f.alive != nil {
+		fmt.Printf("        %v\n", f.alive)
+	} else if verbose {
+		fmt.Printf("        by %s\n", strings.Join(f.by, ", "))
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	got, err := parse("# about it\ntests ./a\ntests ./b/...\n\none is one\na.go\n-\tif x {\n-\t}\n+\tif y {\n+\t}\n\n# gone\nb.go is used\nb.go\n-\tuse()\n")
+	want := table{
+		tests: []string{"./a", "./b/..."},
+		mutants: []mutant{
+			{"one is one", "a.go", "\tif x {\n\t}", "\tif y {\n\t}"},
+			{"b.go is used", "b.go", "\tuse()", ""},
+		},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(table{}, mutant{})); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	got.keep("b.go")
+	if len(got.mutants) != 1 {
+		t.Error(got.mutants)
+	}
+	for text, want := range map[string]string{
+		"tests ./a":                           "no tests, or no mutants",
+		"one\na.go\n-x\n+y":                   "no tests, or no mutants",
+		"tests ./a\n\none\na.go":              "a claim, a file and a difference",
+		"tests ./a\n\none\na.go\n-x\n+x":      "changes nothing",
+		"tests ./a\n\none\na.go\n+x\n+y":      "changes nothing",
+		"tests ./a\n\none\na.go\n-x\n+y\nand": "neither goes nor comes",
+	} {
+		if _, err := parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestApply(t *testing.T) {
+	m := mutant{file: "a.go", from: "\tx()", to: "\ty()"}
+	if got, err := m.apply("{\n\tx()\n\tx() // so\n}\n"); err != nil || got != "{\n\ty()\n\tx() // so\n}\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, source := range []string{"{\n\tx()\n\n\tx()\n}\n", "{\n\tz()\n}\n"} {
+		if _, err := m.apply(source); err == nil {
+			t.Errorf("applies to %q", source)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	for output, want := range map[string]string{
+		"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\nFAIL": "TestA TestA/b",
+		"panic: test timed out after 1m0s":                             "a time-out",
+		"panic: runtime error":                                         "a panic",
+		"FAIL a [build failed]":                                        "alive",
+		"go: cannot find GOROOT":                                       "alive",
+	} {
+		by, alive := judge(output)
+		got := strings.Join(by, " ")
+		if alive != nil {
+			got = "alive"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", output, got, want)
+		}
+	}
+}
+
+// The tables in git apply: the long run is not needed to see that one does not.
+func TestTablesApply(t *testing.T) {
+	table, err := read("kernel.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range table.mutants {
+		source, err := os.ReadFile("../../" + m.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.apply(string(source)); err != nil {
+			t.Errorf("%s: %v", m.claim, err)
+		}
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package fsmtest
-
-const thrift = 1
