@@ -63,7 +63,7 @@ func (m *Manager) Start() {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // the process has its own
 	args := append([]string{
 		"--kubeconfig=" + kubeconfig, "--areas=" + m.area,
 		"--metrics-bind-address=0", "--health-probe-bind-address=0",
