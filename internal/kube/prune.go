@@ -13,8 +13,15 @@ import (
 // they are structs and not pointers. Applying them would own them. An empty map
 // anywhere else means something: emptyDir: {} is a volume.
 var emptyStructs = map[string]bool{
-	"metadata": true, "resources": true, "strategy": true, "updateStrategy": true, "securityContext": true,
+	"metadata": true, "resources": true, "strategy": true, "updateStrategy": true, "securityContext": true, "status": true,
 }
+
+// emptyScalars are the same among scalars. Others mean something: zero replicas,
+// a label without a value.
+var emptyScalars = map[string]any{"serviceName": "", "targetPort": int64(0)}
+
+// words are the maps whose keys are the user's own.
+var words = map[string]bool{"data": true, "stringData": true, "labels": true, "annotations": true, "matchLabels": true, "nodeSelector": true}
 
 // ApplyOf turns a typed object into what server-side apply should own: only what
 // the builder set. Status and what the server writes into metadata are left out.
@@ -37,13 +44,16 @@ func ApplyOf(obj client.Object, scheme *runtime.Scheme) (*unstructured.Unstructu
 	return u, nil
 }
 
-// prune removes nulls and empty structs, the deepest first.
+// prune removes nulls, empty structs and empty scalars, the deepest first.
 func prune(m map[string]any) {
 	for key, value := range m {
 		switch v := value.(type) {
 		case nil:
 			delete(m, key)
 		case map[string]any:
+			if words[key] {
+				continue
+			}
 			if prune(v); len(v) == 0 && emptyStructs[key] {
 				delete(m, key)
 			}
@@ -52,6 +62,10 @@ func prune(m map[string]any) {
 				if fields, is := item.(map[string]any); is {
 					prune(fields)
 				}
+			}
+		case string, int64:
+			if empty, known := emptyScalars[key]; known && v == empty {
+				delete(m, key)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -71,25 +72,39 @@ func (r *Reconciler[T, W]) Pass(ctx context.Context, key read.Key) (again time.D
 	}
 	in := fsm.Input[T, W]{Obj: obj, Now: r.Now()}
 	in.World, err = r.observe(ctx, obj)
-	if err != nil && obj.GetDeletionTimestamp() == nil {
+	if err != nil && obj.GetDeletionTimestamp() == nil && r.knows(obj) {
 		return r.cannotObserve(ctx, in, err)
 	}
 	// What is being deleted is decided upon even blind: in an empty World nothing
-	// is known, so nothing but the deletion can be acted on.
+	// is known, so nothing but the deletion can be acted on. And a phase that is
+	// unknown is refused, seeing or not.
 	r.blind.forget(key)
 	return r.decide(ctx, in)
 }
 
-func (r *Reconciler[T, W]) observe(ctx context.Context, obj T) (W, error) {
+// observe returns nothing but a whole World: in half of one, what was not read
+// could pass for what is not there.
+func (r *Reconciler[T, W]) observe(ctx context.Context, obj T) (w W, err error) {
 	ctx, cancel := context.WithTimeout(ctx, observeWithin)
 	defer cancel()
-	return r.Observe(ctx, obj)
+	seen, err := r.Observe(ctx, obj)
+	if err != nil {
+		return w, err
+	}
+	return seen, nil
+}
+
+// knows says that the object is in a phase of this machine, or in none yet.
+func (r *Reconciler[T, W]) knows(obj T) bool {
+	phase := obj.GetProgress().Phase
+	_, known := r.Machine.Phases[phase]
+	return known || phase == ""
 }
 
 func (r *Reconciler[T, W]) decide(ctx context.Context, in fsm.Input[T, W]) (time.Duration, error) {
 	step, err := r.Machine.Step(in)
 	if err != nil {
-		r.Trace.refused(ctx, in.Obj, err)
+		r.Trace.refused(in.Obj, err)
 		// The same object refuses the same way; only a change of either helps.
 		return fsm.Never, reconcile.TerminalError(fmt.Errorf("step: %w", err))
 	}
@@ -100,10 +115,18 @@ func (r *Reconciler[T, W]) decide(ctx context.Context, in fsm.Input[T, W]) (time
 			return r.notSaved(err)
 		}
 	}
-	traceMoves(ctx, r.Trace, in, step, next)
-	traceFailures(ctx, r.Trace, next.Obj, outcomes)
+	traceMoves(r.Trace, in, step, next)
+	traceFailures(r.Trace, next.Obj, r.place(next.Obj, step.Lane), outcomes)
 	r.then(keyOf(next.Obj), next.Obj, true)
 	return next.Again, nil
+}
+
+// place is where the object stands, or the lane whose decision it was.
+func (r *Reconciler[T, W]) place(obj T, lane string) *meta.Place {
+	if lane != "" {
+		return r.Machine.Lanes.At(obj, lane)
+	}
+	return &obj.GetProgress().Place
 }
 
 func (r *Reconciler[T, W]) then(key read.Key, obj T, found bool) {

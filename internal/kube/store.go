@@ -63,17 +63,21 @@ func (s *Store[T]) Save(ctx context.Context, was, next T) error {
 	return nil
 }
 
-// Wrote says that obj, which the cache just showed, is exactly what we saved last:
-// its event tells us nothing. The cache has caught up, so it is not kept any longer.
+// Wrote says that obj, which the cache just showed, tells us nothing: it is what
+// we saved last, or older. Our save was made over all that is older, or it would
+// have conflicted. When the cache has caught up the copy is not kept any longer.
 func (s *Store[T]) Wrote(obj client.Object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mine, has := s.saved[keyOf(obj)]
-	if !has || mine.GetUID() != obj.GetUID() || mine.GetResourceVersion() != obj.GetResourceVersion() {
+	if !has || mine.GetUID() != obj.GetUID() {
 		return false
 	}
+	if older(obj, mine) {
+		return true
+	}
 	delete(s.saved, keyOf(obj))
-	return true
+	return mine.GetResourceVersion() == obj.GetResourceVersion()
 }
 
 func (s *Store[T]) forget(key read.Key) {

@@ -1,7 +1,7 @@
 package kube
 
 import (
-	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,13 +53,21 @@ func (t *Trace) gone(key read.Key) {
 	}
 }
 
+// longestNote is what the API server takes, in bytes; it refuses an event with more.
+const longestNote = 1024
+
 func (t *Trace) event(obj runtime.Object, kind, reason, action, note string) {
-	if t.recorder != nil {
-		t.recorder.Eventf(obj, nil, kind, reason, action, "%s", note)
+	if t.recorder == nil {
+		return
 	}
+	if len(note) > longestNote {
+		const more = "…"
+		note = strings.ToValidUTF8(note[:longestNote-len(more)], "") + more
+	}
+	t.recorder.Eventf(obj, nil, kind, reason, action, "%s", note)
 }
 
-func (t *Trace) refused(ctx context.Context, obj runtime.Object, err error) {
+func (t *Trace) refused(obj runtime.Object, err error) {
 	metricRefused.WithLabelValues(t.kind).Inc()
 	t.event(obj, corev1.EventTypeWarning, "MoveRefused", "Step",
 		err.Error()+"; was this object last written by a newer version of the manager?")
@@ -72,10 +80,10 @@ func (t *Trace) blind(obj runtime.Object) {
 }
 
 // traceMoves tells the moves of a pass that was saved.
-func traceMoves[T Object[T], W any](_ context.Context, t *Trace, in fsm.Input[T, W], s fsm.Step[T], n fsm.Next[T]) {
+func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T], n fsm.Next[T]) {
 	p := n.Obj.GetProgress()
 	t.at(keyOf(n.Obj), p.Phase)
-	if s.Decision.Reason == fsm.Circling {
+	if s.Circled {
 		metricReentries.WithLabelValues(t.kind).Inc()
 	}
 	since := in.Obj.GetProgress().Since.Time
@@ -104,16 +112,16 @@ func move(h fsm.Hop, p *meta.Progress) string {
 	return note
 }
 
-// traceFailures tells the first failure in a row; those that follow are in the
-// status and in the metrics.
-func traceFailures[T Object[T]](_ context.Context, t *Trace, obj T, outcomes []fsm.Outcome) {
+// traceFailures tells the first failure in a row at a place, the object's or a
+// lane's; those that follow are in the status and in the metrics.
+func traceFailures[T Object[T]](t *Trace, obj T, at *meta.Place, outcomes []fsm.Outcome) {
 	for _, o := range outcomes {
 		if o.Err == nil {
 			continue
 		}
 		metricEffectErrors.WithLabelValues(t.kind, string(fsm.ClassOf(o.Err))).Inc()
-		if p := obj.GetProgress(); p.Failures <= 1 {
-			t.event(obj, corev1.EventTypeWarning, "EffectFailed", string(p.Phase), o.Effect.String()+": "+fsm.Said(o.Err))
+		if at.Failures <= 1 {
+			t.event(obj, corev1.EventTypeWarning, "EffectFailed", string(obj.GetProgress().Phase), o.Effect.String()+": "+fsm.Said(o.Err))
 		}
 	}
 }

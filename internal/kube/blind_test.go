@@ -1,0 +1,115 @@
+package kube
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+var errDark = errors.New("dial 10.0.0.1: refused")
+
+// blindPass runs a pass that cannot see.
+func (b *bench) blindPass(t *testing.T) []string {
+	t.Helper()
+	b.blindBy = errDark
+	defer func() { b.blindBy = nil }()
+	if _, err := b.Pass(t.Context(), lampKey); !errors.Is(err, errDark) {
+		t.Fatal(err)
+	}
+	return b.since()
+}
+
+func (b *bench) ready() (metav1.ConditionStatus, string) {
+	c := apimeta.FindStatusCondition(b.server.lamps[lampKey].Status.Conditions, fsm.Ready)
+	if c == nil {
+		return "", ""
+	}
+	return c.Status, c.Reason
+}
+
+func TestTheThirdFailedLookInARowIsTold(t *testing.T) {
+	b := newBench(lampMachine())
+	b.world[off] = fsm.Fire(press, "Pressed")
+	b.pass(t)
+	quiet := []string{"get", "observe"}
+	for range 2 {
+		if diff := cmp.Diff(quiet, b.blindPass(t)); diff != "" {
+			t.Fatalf("too early (-want +got):\n%s", diff)
+		}
+	}
+	before := metricOf(t, metricBlind.WithLabelValues("Lamp"))
+	want := []string{"get", "observe", "save", "event Warning CannotObserve Observe: the object's world cannot be read; see the manager's log for the error"}
+	if diff := cmp.Diff(want, b.blindPass(t)); diff != "" {
+		t.Fatalf("third (-want +got):\n%s", diff)
+	}
+	for range 2 {
+		if diff := cmp.Diff(quiet, b.blindPass(t)); diff != "" {
+			t.Fatalf("told again (-want +got):\n%s", diff)
+		}
+	}
+	if status, reason := b.ready(); status != metav1.ConditionUnknown || reason != "CannotObserve" {
+		t.Errorf("Ready is %s, %s", status, reason)
+	}
+	if n := metricOf(t, metricBlind.WithLabelValues("Lamp")) - before; n != 1 {
+		t.Errorf("counted %v", n)
+	}
+	b.pass(t)
+	if status, reason := b.ready(); status != metav1.ConditionTrue || reason != "Bright" {
+		t.Errorf("sees again, and yet Ready is %s, %s", status, reason)
+	}
+	if diff := cmp.Diff(quiet, b.blindPass(t)); diff != "" {
+		t.Errorf("failures before the recovery were counted (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnObjectThatIsGoneIsNotCounted(t *testing.T) {
+	b := newBench(lampMachine())
+	for range 2 {
+		b.blindPass(t)
+	}
+	was := b.server.lamps[lampKey]
+	delete(b.server.lamps, lampKey)
+	b.pass(t)
+	b.server.put(was)
+	b.blindPass(t)
+	if n := b.blind.count[lampKey]; n != 1 {
+		t.Errorf("counts %d failed looks at a new object", n)
+	}
+}
+
+func TestABlindOneShotSaysNothingUntilItEnds(t *testing.T) {
+	m := lampMachine()
+	m.OneShot = true
+	b := newBench(m)
+	for range blindAfter + 1 {
+		for _, did := range b.blindPass(t) {
+			if did == "save" {
+				t.Fatal("saved")
+			}
+		}
+	}
+}
+
+func TestDeletionIsSeenBlind(t *testing.T) {
+	b := newBench(lampMachine())
+	b.pass(t)
+	going := b.server.lamps[lampKey].DeepCopy()
+	going.DeletionTimestamp = &metav1.Time{Time: b.Now()}
+	b.server.put(going)
+	// What a failed look has seen so far must not be acted on: half a world looks
+	// like one in which the other half is gone.
+	b.world[off] = fsm.Do("Polish", effect("polish"))
+	b.world["Going"] = fsm.Do("Polish", effect("polish"))
+	b.blindBy = errDark
+	moved := []string{"get", "observe", "save", "event Normal Deleted Deleted: Off → Going: Deleting", "then found=true"}
+	for _, want := range [][]string{moved, {"get", "observe", "then found=true"}} {
+		if diff := cmp.Diff(want, b.pass(t)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/kubetest"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+func TestAPassSavesBeforeItTells(t *testing.T) {
+	b := newBench(lampMachine())
+	b.world[off] = fsm.Fire(press, "Pressed")
+	want := []string{
+		"get", "observe", "save",
+		"event Normal Created Created: Off", "event Normal Pressed Press: Off → On", "then found=true",
+	}
+	if diff := cmp.Diff(want, b.pass(t)); diff != "" {
+		t.Errorf("first pass (-want +got):\n%s", diff)
+	}
+	b.world[on] = fsm.Do("Polish", effect("polish"), effect("shine"))
+	want = []string{"get", "observe", "act polish", "act shine", "save", "then found=true"}
+	if diff := cmp.Diff(want, b.pass(t)); diff != "" {
+		t.Errorf("pass with effects (-want +got):\n%s", diff)
+	}
+	b.world[on] = fsm.Wait("Polish")
+	want = []string{"get", "observe", "then found=true"}
+	if diff := cmp.Diff(want, b.pass(t)); diff != "" {
+		t.Errorf("pass at rest (-want +got):\n%s", diff)
+	}
+	delete(b.server.lamps, lampKey)
+	if diff := cmp.Diff([]string{"get", "then found=false"}, b.pass(t)); diff != "" {
+		t.Errorf("pass over nothing (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatWasNotSavedIsNotTold(t *testing.T) {
+	lamps := schema.GroupResource{Resource: "lamps"}
+	for why, c := range map[string]struct {
+		answer error
+		again  time.Duration
+		fails  bool
+	}{
+		"conflict": {apierrors.NewConflict(lamps, "lamp", errors.New("modified")), soonAfterConflict, false},
+		"gone":     {apierrors.NewNotFound(lamps, "lamp"), fsm.Never, false},
+		"ended":    {context.Canceled, fsm.Never, false},
+		"broken":   {apierrors.NewInternalError(errors.New("etcd")), fsm.Never, true},
+	} {
+		t.Run(why, func(t *testing.T) {
+			b := newBench(lampMachine())
+			b.world[off] = fsm.Fire(press, "Pressed")
+			b.server.refuses = c.answer
+			again, err := b.Pass(t.Context(), lampKey)
+			if again != c.again || (err != nil) != c.fails {
+				t.Errorf("again %s, error %v", again, err)
+			}
+			if diff := cmp.Diff([]string{"get", "observe", "save"}, b.since()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEffectsStopAtTheFirstError(t *testing.T) {
+	b := newBench(lampMachine())
+	b.pass(t)
+	b.world[off] = fsm.Do("Polish", effect("one"), effect("two"), effect("three"))
+	b.fails["two"] = &fsm.Error{Class: fsm.Refused, Err: errors.New("10.0.0.1: no"), Say: "two is stuck"}
+	want := []string{
+		"get", "observe", "act one", "act two", "save",
+		"event Warning EffectFailed Off: two: two is stuck", "then found=true",
+	}
+	if diff := cmp.Diff(want, b.pass(t)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s := b.server.lamps[lampKey].Status; s.Failures != 1 || s.WaitingFor != "two: two is stuck" || s.RetryAt == nil {
+		t.Errorf("status: %+v", s)
+	}
+}
+
+func TestEffectsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(lampMachine())
+		b.pass(t)
+		b.world[off] = fsm.Do("Polish", effect("one"), effect("two"))
+		b.acts = func(ctx context.Context) { <-ctx.Done() }
+		b.fails["one"] = context.DeadlineExceeded
+		began := time.Now()
+		b.pass(t)
+		if took := time.Since(began); took != 4*time.Second {
+			t.Errorf("effects took %s", took)
+		}
+		if s := b.server.lamps[lampKey].Status; s.Failures != 1 || s.WaitingFor != "one: Transient" {
+			t.Errorf("status: %+v", s) // saved all the same
+		}
+	})
+}
+
+func TestObserveIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(lampMachine())
+		b.Observe = func(ctx context.Context, _ *kubetest.Lamp) (world, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		began := time.Now()
+		if _, err := b.Pass(t.Context(), lampKey); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != 4*time.Second {
+			t.Errorf("looking took %s", took)
+		}
+	})
+}
+
+func TestAnUnknownPhaseIsRefused(t *testing.T) {
+	for how, blindBy := range map[string]error{"seeing": nil, "blind": errors.New("cannot see")} {
+		t.Run(how, func(t *testing.T) {
+			b := newBench(lampMachine())
+			newer := b.server.lamps[lampKey].DeepCopy()
+			newer.Status.Phase = "Flickering"
+			b.server.put(newer)
+			b.blindBy = blindBy
+			refused := metricOf(t, metricRefused.WithLabelValues("Lamp"))
+			for range blindAfter + 1 {
+				if _, err := b.Pass(t.Context(), lampKey); !errors.Is(err, reconcile.TerminalError(nil)) {
+					t.Fatalf("not refused: %v", err)
+				}
+			}
+			for _, did := range b.since() {
+				if did == "save" || did == "then found=true" {
+					t.Errorf("did %q", did)
+				}
+			}
+			if n := metricOf(t, metricRefused.WithLabelValues("Lamp")) - refused; n != blindAfter+1 {
+				t.Errorf("counted %v", n)
+			}
+		})
+	}
+}
+
+func TestRefusalIsTold(t *testing.T) {
+	b := newBench(lampMachine())
+	newer := b.server.lamps[lampKey].DeepCopy()
+	newer.Status.Phase = "Flickering"
+	b.server.put(newer)
+	if _, err := b.Pass(t.Context(), lampKey); err == nil {
+		t.Fatal("not refused")
+	}
+	want := []string{"get", "observe", `event Warning MoveRefused Step: Lamp: unknown phase "Flickering"; was this object last written by a newer version of the manager?`}
+	if diff := cmp.Diff(want, b.since()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAWakeForAnotherShardIsIgnored(t *testing.T) {
+	for _, index := range []int{0, 1} {
+		b := newBench(lampMachine())
+		b.shard = Shard{Index: index, Count: 2}
+		result, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: lampKey})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if worked := len(b.since()) > 0; worked != b.shard.Has(lampKey) || worked != (result.RequeueAfter > 0) {
+			t.Errorf("shard %d worked: %v, %+v", index, worked, result)
+		}
+	}
+}
+
+func TestReconcileSaysWhenToLookAgain(t *testing.T) {
+	b := newBench(lampMachine())
+	request := ctrl.Request{NamespacedName: lampKey}
+	for _, c := range []struct {
+		what  string
+		world fsm.Decision
+		want  time.Duration
+	}{
+		{"moved: at once, which is not 0, for that is never", fsm.Wait("Dark"), soon},
+		{"waits for a wake", fsm.Wait("Dark"), 0},
+		{"waits for a time", fsm.Wait("Dark").In(time.Minute), time.Minute},
+	} {
+		b.world[off] = c.world
+		result, err := b.Reconcile(t.Context(), request)
+		if err != nil || result.RequeueAfter != c.want {
+			t.Errorf("%s: %+v, %v", c.what, result, err)
+		}
+	}
+}
+
+func TestThenIsToldWhatWasSaved(t *testing.T) {
+	b := newBench(lampMachine())
+	b.world[off] = fsm.Fire(press, "Pressed")
+	var phases []fsm.Phase
+	b.told = func(l *kubetest.Lamp, _ bool) { phases = append(phases, l.Status.Phase) }
+	b.pass(t)
+	if diff := cmp.Diff([]fsm.Phase{on}, phases); diff != "" {
+		t.Error(diff)
+	}
+	b.Then = nil // it may be
+	b.pass(t)
+}
+
+func TestNotYetIsNoError(t *testing.T) {
+	b := newBench(lampMachine())
+	b.blindBy = &read.NotYet{What: "cache", After: time.Second}
+	for range blindAfter + 1 {
+		if again, err := b.Pass(t.Context(), lampKey); again != time.Second || err != nil {
+			t.Fatalf("again %s: %v", again, err)
+		}
+	}
+	for _, did := range b.since() {
+		if did != "get" && did != "observe" {
+			t.Errorf("did %q", did)
+		}
+	}
+}

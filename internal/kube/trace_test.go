@@ -1,0 +1,149 @@
+package kube
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+func TestMetricsCountObjectsByPhase(t *testing.T) {
+	m := lampMachine()
+	m.Kind = t.Name()
+	b := newBench(m)
+	phases := func() [2]float64 {
+		return [2]float64{
+			metricOf(t, metricPhase.WithLabelValues(t.Name(), "Off")), metricOf(t, metricPhase.WithLabelValues(t.Name(), "On")),
+		}
+	}
+	for _, step := range []struct {
+		what string
+		do   func()
+		want [2]float64
+	}{
+		{"seen first", func() {}, [2]float64{1, 0}},
+		{"at rest", func() {}, [2]float64{1, 0}},
+		{"moved, not saved", func() {
+			b.world[off] = fsm.Fire(press, "Pressed")
+			b.server.refuses = errDark
+		}, [2]float64{1, 0}},
+		{"moved", func() { b.server.refuses = nil }, [2]float64{0, 1}},
+		{"gone", func() { delete(b.server.lamps, lampKey) }, [2]float64{0, 0}},
+	} {
+		step.do()
+		_, err := b.Pass(t.Context(), lampKey)
+		if got := phases(); got != step.want {
+			t.Errorf("%s: Off, On = %v, want %v (%v)", step.what, got, step.want, err)
+		}
+	}
+}
+
+func TestMetricsOfMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := lampMachine()
+		m.Kind = t.Name()
+		b := newBench(m)
+		b.pass(t) // Off
+		time.Sleep(3 * time.Second)
+		b.world[off] = fsm.Fire(press, "Pressed")
+		b.pass(t) // On
+		counted := func(from, to, event string) float64 {
+			return metricOf(t, metricTransitions.WithLabelValues(t.Name(), from, to, event))
+		}
+		if a, b := counted("", "Off", "Created"), counted("Off", "On", "Press"); a != 1 || b != 1 {
+			t.Errorf("created %v, pressed %v", a, b)
+		}
+		for sample, want := range map[string]string{
+			`statecraft_phase_seconds_count{kind="` + t.Name() + `",phase="Off"}`: "1",
+			`statecraft_phase_seconds_sum{kind="` + t.Name() + `",phase="Off"}`:   "3",
+			`statecraft_pass_seconds_count{kind="` + t.Name() + `"}`:              "2",
+		} {
+			if got := served(t, sample); got != want {
+				t.Errorf("%s is %s, want %s", sample, got, want)
+			}
+		}
+	})
+}
+
+func TestTheFirstFailureInARowIsAnEvent(t *testing.T) {
+	for whose, decide := range map[string]fsm.Phase{"the object": on, "a lane": lit} {
+		t.Run(whose, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := withBulb(lampMachine())
+				m.Kind = t.Name()
+				b := newBench(m)
+				b.world = world{off: fsm.Fire(press, "Pressed"), on: fsm.Wait("Bright"), lit: fsm.Wait("Glowing")}
+				for range 2 { // the lane begins in the second
+					b.pass(t)
+				}
+				b.world[decide] = fsm.Do("Polish", effect("polish"))
+				b.fails["polish"] = errors.New("slipped")
+				events := 0
+				for range 4 {
+					for _, did := range b.pass(t) {
+						if strings.HasPrefix(did, "event Warning EffectFailed") {
+							events++
+						}
+					}
+					time.Sleep(6 * time.Minute) // beyond every back-off
+				}
+				if n := metricOf(t, metricEffectErrors.WithLabelValues(t.Name(), "Transient")); events != 1 || n != 4 {
+					t.Errorf("%d events of %v failures", events, n)
+				}
+			})
+		})
+	}
+}
+
+func TestACircleIsCounted(t *testing.T) {
+	m := lampMachine()
+	m.Kind = t.Name()
+	b := newBench(m)
+	b.world = world{off: fsm.Fire(press, "Pressed"), on: fsm.Fire(press, "Pressed")}
+	b.pass(t)
+	if n := metricOf(t, metricReentries.WithLabelValues(t.Name())); n != 1 {
+		t.Errorf("counted %v", n)
+	}
+}
+
+// The API server refuses an event with a longer note, and with it the news.
+func TestNotesAreCut(t *testing.T) {
+	var said string
+	trace := NewTrace("Lamp", recorder(func(s string) { said = s }))
+	trace.event(nil, "Normal", "Pressed", "Press", strings.Repeat("ä", 1000))
+	note := strings.TrimPrefix(said, "event Normal Pressed Press: ")
+	if len(note) > 1024 || !strings.HasPrefix(note, "ääää") || !strings.HasSuffix(note, "ä…") {
+		t.Errorf("%d bytes: %q", len(note), note)
+	}
+}
+
+func TestMovesInWords(t *testing.T) {
+	b := newBench(withBulb(lampMachine()))
+	b.world = world{off: fsm.Wait("Dark").Because("who turns it on?"), lit: fsm.Wait("Glowing")}
+	events := func() (told []string) {
+		for _, did := range b.pass(t) {
+			if note, is := strings.CutPrefix(did, "event "); is {
+				told = append(told, note)
+			}
+		}
+		return told
+	}
+	if diff := cmp.Diff([]string{"Normal Created Created: Off: who turns it on?"}, events()); diff != "" {
+		t.Error(diff)
+	}
+	b.world[off], b.world[on] = fsm.Fire(press, "Pressed"), fsm.Wait("Bright")
+	if diff := cmp.Diff([]string{"Normal Pressed Press: Off → On"}, events()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Normal Created Created: bulb: Lit"}, events()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string(nil), events()); diff != "" {
+		t.Errorf("told without a change: %s", diff)
+	}
+}
