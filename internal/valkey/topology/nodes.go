@@ -36,6 +36,11 @@ func (n Nodes) Owner() (Node, bool) {
 	return n.find(func(m Node) bool { return m.Server != nil && m.Server.Self().Slots != "" })
 }
 
+// Newborn is a node that answers and holds nothing.
+func (n Nodes) Newborn() (Node, bool) {
+	return n.find(func(m Node) bool { return m.Server != nil && !m.Server.Holds() })
+}
+
 // AllBlank says that every node answers and none holds or knows anything. Of no
 // nodes it is false: nothing seen proves nothing.
 func (n Nodes) AllBlank() bool {

@@ -90,11 +90,13 @@ func (s Slots) Ranges() (ranges [][2]int) {
 
 // Overlaps says that a slot is in both sets.
 func (s Slots) Overlaps(o Slots) bool {
-	var set slotSet
-	set.addAll(s)
+	if s == "" || o == "" {
+		return false
+	}
+	ours := s.Ranges()
 	for _, r := range o.Ranges() {
-		for i := r[0]; i <= r[1]; i++ {
-			if set[i] {
+		for _, q := range ours {
+			if r[0] <= q[1] && q[0] <= r[1] {
 				return true
 			}
 		}

@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// recheck is how soon what is awaited is looked at even if nothing wakes us.
+const recheck = 5 * time.Second
+
+// decidePending takes the reservation and applies the children. A cluster that was
+// formed before is not made: it is looked at where it stands.
+func decidePending(in input) fsm.Decision {
+	w := in.World
+	switch {
+	case w.Formed:
+		return fsm.Fire(ClusterFound, ReasonFormedBefore)
+	case !w.looked() || w.Reservation.State == "":
+		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+	}
+	if c, taken := w.foreign(); taken {
+		return nameTaken(c)
+	}
+	var effects []fsm.Effect
+	if w.Reservation.State != Ours {
+		effects = append(effects, TakeReservation{})
+	}
+	if effects = append(effects, apply(w.unapplied())...); len(effects) > 0 {
+		return fsm.Do(ReasonApplying, effects...).Because("children to be applied")
+	}
+	return fsm.Fire(ResourcesApplied, ReasonApplied)
+}
+
+func apply(children []Child) (effects []fsm.Effect) {
+	for _, c := range children {
+		effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID})
+	}
+	return effects
+}
+
+func nameTaken(c Child) fsm.Decision {
+	return fsm.Wait(ReasonNameTaken, "children").In(recheck).
+		Because("%s is controlled by somebody else; remove it, or name the cluster otherwise", c.Ref)
+}
+
+func decideCreating(in input) fsm.Decision {
+	switch c, unsettled := in.World.unsettled(); {
+	case !in.World.looked():
+		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+	case unsettled:
+		return fsm.Wait(ReasonNotObserved, "children").Because("%s to be seen by its controller", c.Ref)
+	}
+	return fsm.Fire(StatefulSetReady, ReasonObserved)
+}
+
+func decideWaitingForPods(in input) fsm.Decision {
+	if waits, missing := waitForPods(in.World); missing {
+		return waits
+	}
+	return fsm.Fire(PodsRunning, ReasonPodsRunning)
+}
+
+// waitForPods waits while a server does not answer. How many do is not said: it
+// would be another write for each that does.
+func waitForPods(w World) (fsm.Decision, bool) {
+	_, missing := w.missing()
+	if i := slices.IndexFunc(w.Nodes, troubled); missing && i >= 0 {
+		n := w.Nodes[i]
+		return fsm.Wait(ReasonPodsFailing, "pods", "valkey").In(recheck).Because("pod %s: %s", n.Name, n.Trouble), true
+	}
+	return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("every server to answer"), missing
+}
+
+// keepReservation is the reflex: a cluster that is being made and finds its
+// reservation free takes it back before it does anything else. Pending does so
+// itself, together with the rest.
+func keepReservation(in input) (fsm.Decision, bool) {
+	lost := in.World.Reservation.State == Free && !in.World.Formed && !in.Obj.Spec.Paused
+	if phase := in.Obj.Status.Phase; !lost || phase == Pending || !slices.Contains(making, phase) {
+		return fsm.Decision{}, false
+	}
+	return fsm.Do(ReasonReserving, TakeReservation{}), true
+}
+
+func troubled(n topology.Node) bool { return n.Server == nil && n.Trouble != "" }
+
+func paused(in input) (string, bool) { return "spec.paused to be unset", in.Obj.Spec.Paused }
+
+// reservedByOther holds what makes a cluster. One that was formed is not made, and
+// must stay where others that hold it, such as an upgrade, find it.
+func reservedByOther(in input) (string, bool) {
+	r := in.World.Reservation
+	return "reserved by " + r.Holder, r.State == Others && !in.World.Formed
+}
+
+func specChanged(in input) bool {
+	return in.Obj.Generation != in.Obj.Status.ObservedGeneration && !in.World.dataLost()
+}

@@ -1,0 +1,141 @@
+package cluster
+
+import (
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// decideInitializingCluster introduces newborn servers to each other. Each meets a
+// few (see mesh); the rest they hear of from those.
+func decideInitializingCluster(in input) fsm.Decision {
+	w := in.World
+	if waits, missing := waitForPods(w); missing {
+		return waits
+	}
+	if _, met := w.Nodes.Met(); met {
+		return fsm.Fire(ClusterMeetComplete, ReasonMet)
+	}
+	if waits, barred := barred(w); barred {
+		return waits
+	}
+	const words = "every server to know every other"
+	if n, holds := w.Nodes.Holding(); holds {
+		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).Because("%s holds keys or slots and is not introduced to anybody", n.Name)
+	}
+	if missing := mesh(w.Nodes); len(missing) > 0 {
+		return fsm.Do(ReasonMeeting, Meet{missing}).Because(words)
+	}
+	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because(words)
+}
+
+// decideAssigningSlots gives every shard its share. What a shard owns already, it
+// keeps; which of its servers gets the share is decided by nothing but their order.
+func decideAssigningSlots(in input) fsm.Decision {
+	w := in.World
+	if waits, missing := waitForPods(w); missing {
+		return waits
+	}
+	if count, _, contested := w.Nodes.Assigned(); count == topology.TotalSlots && !contested {
+		return fsm.Fire(SlotsAssigned, ReasonAssigned)
+	}
+	if waits, barred := barred(w); barred {
+		return waits
+	}
+	var effects []fsm.Effect
+	for i := range w.Shape.Masters {
+		shard := w.Nodes.Shard(i)
+		if _, owned := shard.Owner(); owned {
+			continue
+		}
+		free, found := shard.Newborn()
+		share := topology.Share(i, w.Shape.Masters)
+		if !found || claimed(w.Nodes, share) {
+			return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
+				Because("shard %d has no server that holds nothing, or its slots have an owner", i)
+		}
+		effects = append(effects, AddSlots{memberOf(free), share})
+	}
+	const words = "every slot to have an owner"
+	if len(effects) == 0 {
+		return fsm.Wait(ReasonAssigning, "valkey").In(recheck).Because(words)
+	}
+	return fsm.Do(ReasonAssigning, effects...).Because(words)
+}
+
+// decideConfiguringReplicas attaches replicas, and then lets whoever is misjudged
+// introduce itself anew: otherwise it takes the servers half their timeout to tell
+// each other, and until all agree on the shards a restart could be the last.
+func decideConfiguringReplicas(in input) fsm.Decision {
+	w := in.World
+	if waits, missing := waitForPods(w); missing {
+		return waits
+	}
+	if _, well := w.formedWell(); well {
+		return fsm.Fire(ReplicasConfigured, ReasonReplicated)
+	}
+	if waits, barred := barred(w); barred {
+		return waits
+	}
+	effects, waits, stuck := attach(w)
+	if stuck {
+		return waits
+	}
+	const words = "every replica to follow its primary, and all to agree on it"
+	if len(effects) > 0 {
+		return fsm.Do(ReasonReplicating, effects...).Because(words)
+	}
+	if again := introductions(w.Nodes); len(again) > 0 {
+		return fsm.Do(ReasonReplicating, Meet{again}).Because(words)
+	}
+	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because(words)
+}
+
+// attach lists the replicas that do not follow the owner of their shard's slots.
+func attach(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
+	for i := range w.Shape.Masters {
+		shard := w.Nodes.Shard(i)
+		owner, owned := shard.Owner()
+		if !owned {
+			return nil, fsm.Wait(ReasonHoldsData, "valkey").In(recheck).Because("the owner of the slots of shard %d is gone", i), true
+		}
+		for _, n := range shard {
+			switch {
+			case n.Name == owner.Name, n.Server.Self().Follows == owner.Server.ID:
+			case n.Server.Holds():
+				return nil, fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
+					Because("%s holds keys, slots or another role and is not made a replica", n.Name), true
+			case n.Server.Knows(owner.Server.ID):
+				effects = append(effects, Replicate{memberOf(n), memberOf(owner)})
+			}
+		}
+	}
+	return effects, fsm.Decision{}, false
+}
+
+// barred says why no command of creation may be given at all: a cluster was formed
+// here, the reservation is not known to be ours, or servers of another cluster, or
+// of an earlier life of this one, are known to ours.
+func barred(w World) (fsm.Decision, bool) {
+	switch id, by, found := w.Nodes.Stranger(); {
+	case w.Formed:
+		return fsm.Wait(ReasonFormedBefore, "children").In(recheck).Because("a formed cluster is not made"), true
+	case w.Reservation.State != Ours:
+		return fsm.Wait(ReasonNotLooked, "reservations").In(recheck).Because("the reservation of the cluster"), true
+	case found:
+		return fsm.Wait(ReasonUnknownServer, "valkey").In(recheck).
+			Because("%s lists the server %s, which is no pod of this cluster; delete the cluster and make it anew", by.Name, id), true
+	}
+	return fsm.Decision{}, false
+}
+
+// claimed says that somebody is seen by anybody as the owner of one of the slots.
+func claimed(nodes topology.Nodes, slots topology.Slots) bool {
+	for _, n := range nodes {
+		for _, p := range n.Server.View {
+			if p.Slots.Overlaps(slots) {
+				return true
+			}
+		}
+	}
+	return false
+}

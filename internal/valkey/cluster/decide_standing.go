@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+const (
+	firstRecovery = 30 * time.Second // after a failure; doubled by each one that is remembered
+	lastRecovery  = 10 * time.Minute
+)
+
+// decideVerifyingClusterHealth waits while what has just been formed settles. A
+// cluster that was formed long ago and lacks a node has not to settle: it is
+// degraded.
+func decideVerifyingClusterHealth(in input) fsm.Decision {
+	w := in.World
+	doubt, healthy := w.healthy()
+	if healthy {
+		return fsm.Fire(ClusterHealthy, ReasonClusterHealthy).Because("%s", healthyWords(w))
+	}
+	if why, lacks := w.lacks(); lacks && w.Formed {
+		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because("%s", why)
+	}
+	return fsm.Wait(ReasonVerifying, "pods", "valkey").In(recheck).Because("%s", doubt)
+}
+
+func decideRunning(in input) fsm.Decision {
+	w := in.World
+	if why, lacks := w.lacks(); lacks {
+		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because("%s", why)
+	}
+	reason, words := ReasonClusterHealthy, healthyWords(w)
+	if not := notApplied(in); not != "" {
+		reason, words = ReasonChangeNotApplied, not
+	}
+	if effects := housekeeping(in); len(effects) > 0 {
+		return fsm.Do(reason, effects...).Because("%s", words)
+	}
+	return fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words)
+}
+
+func decideDegraded(in input) fsm.Decision {
+	doubt, healthy := in.World.healthy()
+	if healthy {
+		return fsm.Fire(ClusterHealthy, ReasonClusterHealthy).Because("%s", healthyWords(in.World))
+	}
+	if why, lacks := in.World.lacks(); lacks {
+		doubt = why
+	}
+	if effects := housekeeping(in); len(effects) > 0 {
+		return fsm.Do(ReasonNodesMissing, effects...).Because("%s", doubt)
+	}
+	return fsm.Wait(ReasonNodesMissing, "pods", "valkey", "children").In(recheck).Because("%s", doubt)
+}
+
+// housekeeping is what a cluster that stands has to do: first note that it may
+// hold data, then give back its reservation, then make anew what was lost.
+//
+// NOTE: the template of a StatefulSet that exists is left as it is, because any pod
+// that is lost comes back by it: what changes it must first see to the data.
+func housekeeping(in input) (effects []fsm.Effect) {
+	w := in.World
+	if in.Obj.Spec.Paused {
+		return nil
+	}
+	if c, found := w.child(func(c Child) bool { return c.Kind == KindConfigMap }); found && !w.Formed && c.UID != "" && !c.Foreign {
+		effects = append(effects, MarkFormed{c.UID})
+	}
+	if w.Reservation.State == Ours {
+		effects = append(effects, ReleaseReservation{})
+	}
+	for _, c := range w.unapplied() {
+		if c.UID == "" || c.Kind != KindStatefulSet {
+			effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID})
+		}
+	}
+	return effects
+}
+
+// notApplied says which wish of the spec is not followed, and why.
+func notApplied(in input) string {
+	if in.World.Shape != Wanted(in.Obj) {
+		return "the number of masters or replicas was changed, which this version does not apply to a formed cluster"
+	}
+	if c, changed := in.World.child(func(c Child) bool { return c.Kind == KindStatefulSet && !c.Current && !c.Foreign && c.UID != "" }); changed {
+		return "the spec was changed in what " + c.String() + " runs, which this version does not apply to a formed cluster"
+	}
+	return ""
+}
+
+// decideFailed tries again after a while, ever less often, but never where data
+// was lost: there a person decides.
+func decideFailed(in input) fsm.Decision {
+	w := in.World
+	if w.dataLost() {
+		return fsm.Wait(ReasonDataLost, "valkey").In(recheck).
+			Because("every server came back empty; restore the data, or remove the annotation %s from the ConfigMap to begin anew", formedAnnotation)
+	}
+	after := recoverAfter(in) - in.Now.Sub(in.Obj.Status.Since.Time)
+	if after <= 0 && w.looked() {
+		return fsm.Fire(RecoveryInitiated, ReasonRecovering)
+	}
+	return lastWords(in).In(max(after, time.Second))
+}
+
+// recoverAfter is how long the cluster stays failed.
+func recoverAfter(in input) time.Duration {
+	wait := firstRecovery / 2
+	for _, h := range in.Obj.Status.History {
+		if h.To == Failed {
+			wait *= 2
+		}
+	}
+	return min(max(wait, firstRecovery), lastRecovery)
+}
+
+// lastWords are those of the failure, as long as it stands, or what was awaited
+// when the time was over: neither can be seen in the World.
+func lastWords(in input) fsm.Decision {
+	reason, words := ReasonUnfinished, "not done in time"
+	for _, of := range []string{fsm.Stalled, fsm.Ready} {
+		c := apimeta.FindStatusCondition(in.Obj.Status.Conditions, of)
+		if c != nil && c.Status == stands[of] && c.Reason != string(ReasonDataLost) {
+			reason, words = fsm.Reason(c.Reason), c.Message
+			break
+		}
+	}
+	return fsm.Wait(reason, "children", "pods", "valkey").Because("%s", words)
+}
+
+// stands is the status of the conditions that tell of a failure.
+var stands = map[string]metav1.ConditionStatus{fsm.Stalled: metav1.ConditionTrue, fsm.Ready: metav1.ConditionFalse}
+
+func healthyWords(w World) string {
+	return words(len(w.Nodes)) + " nodes are ready, all " + words(topology.TotalSlots) + " slots are served"
+}

@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// Effect is what a cluster's controller may do.
+//
+//sumtype:decl
+type Effect interface {
+	fmt.Stringer
+	effect()
+}
+
+// TakeReservation reserves the cluster for itself.
+type TakeReservation struct{}
+
+// ReleaseReservation gives the cluster back.
+type ReleaseReservation struct{}
+
+// ApplyChild brings a child into shape. UID is that of the child that was seen,
+// "" if there was none: somebody else's is not adopted.
+type ApplyChild struct {
+	Child Ref
+	UID   string
+}
+
+// Meet introduces servers to others. It joins clusters into one, so if it were
+// wrong, two of them with data would fight over slots.
+type Meet struct{ Introductions []Introduction }
+
+// Introduction is one server that makes itself known to some.
+type Introduction struct {
+	Of Member
+	To []Member
+}
+
+// AddSlots gives slots that nobody owns to a server that holds nothing. If it were
+// wrong, two servers would own them, and the keys of one be lost.
+type AddSlots struct {
+	At    Member
+	Slots topology.Slots
+}
+
+// Replicate makes a server that holds nothing the replica of another. If it were
+// wrong, what it holds would be wiped.
+type Replicate struct{ At, Primary Member }
+
+// MarkFormed notes on the ConfigMap with this UID that data may exist from now on.
+type MarkFormed struct{ UID string }
+
+// Member is one server: the pod it runs in, where, and what it is called.
+type Member struct{ Pod, Addr, ID string }
+
+func (TakeReservation) effect()    {}
+func (ReleaseReservation) effect() {}
+func (ApplyChild) effect()         {}
+func (Meet) effect()               {}
+func (AddSlots) effect()           {}
+func (Replicate) effect()          {}
+func (MarkFormed) effect()         {}
+
+// A command goes to a Valkey server.
+func (Meet) command()      {}
+func (AddSlots) command()  {}
+func (Replicate) command() {}
+
+func (TakeReservation) String() string    { return "take-reservation" }
+func (ReleaseReservation) String() string { return "release-reservation" }
+func (MarkFormed) String() string         { return "mark-formed" }
+func (e ApplyChild) String() string       { return "apply " + e.Child.String() }
+func (e AddSlots) String() string         { return fmt.Sprintf("add-slots %s %s", e.At.Pod, e.Slots) }
+func (e Replicate) String() string {
+	return fmt.Sprintf("replicate %s from %s", e.At.Pod, e.Primary.Pod)
+}
+
+// A large cluster has thousands of pairs: their number must do.
+func (e Meet) String() string {
+	pairs := 0
+	for _, i := range e.Introductions {
+		pairs += len(i.To)
+	}
+	return fmt.Sprintf("meet %d pairs", pairs)
+}
+
+func memberOf(n topology.Node) Member {
+	return Member{Pod: n.Name, Addr: n.Addr, ID: n.Server.ID}
+}

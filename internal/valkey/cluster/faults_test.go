@@ -1,0 +1,132 @@
+package cluster
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// broken is the bench with one phase decided otherwise.
+func broken(phase fsm.Phase, decide func(input) fsm.Decision) bench {
+	b, m := newBench(), Machine
+	m.Phases = maps.Clone(m.Phases)
+	rule := m.Phases[phase]
+	rule.Decide = decide
+	m.Phases[phase] = rule
+	b.Machine = &m
+	return b
+}
+
+func caught(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %.300v, want %q", err, want)
+	}
+}
+
+// answering says that every server does: the faults planted here are others.
+func answering(w World) bool {
+	_, missing := w.missing()
+	return !missing
+}
+
+func TestFaultIntroducesServersThatHoldData(t *testing.T) {
+	b := broken(InitializingCluster, func(in input) fsm.Decision {
+		w := in.World
+		if _, barred := barred(w); !barred && answering(w) && len(mesh(w.Nodes)) > 0 {
+			return fsm.Do(ReasonMeeting, Meet{mesh(w.Nodes)})
+		}
+		return decideInitializingCluster(in)
+	})
+	caught(t, b.Explore(), "joins servers that hold something")
+}
+
+func TestFaultMakesAClusterWhereOneWasFormed(t *testing.T) {
+	b := broken(InitializingCluster, func(in input) fsm.Decision {
+		in.World.Formed = false
+		return decideInitializingCluster(in)
+	})
+	caught(t, b.Explore(), "makes a cluster where one was formed")
+}
+
+func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
+	b := broken(AssigningSlots, func(in input) fsm.Decision {
+		w := in.World
+		_, barred := barred(w)
+		for i := range w.Shape.Masters {
+			shard, share := w.Nodes.Shard(i), topology.Share(i, w.Shape.Masters)
+			if _, owned := shard.Owner(); !owned && !barred && answering(w) && !claimed(w.Nodes, share) {
+				return fsm.Do(ReasonAssigning, AddSlots{memberOf(shard[0]), share})
+			}
+		}
+		return decideAssigningSlots(in)
+	})
+	caught(t, b.Explore(), "puts at risk what a server holds")
+}
+
+func TestFaultReplicaByOrdinal(t *testing.T) {
+	b := broken(ConfiguringReplicas, func(in input) fsm.Decision {
+		w := in.World
+		if _, barred := barred(w); !barred && answering(w) && !w.Nodes[1].Server.Holds() {
+			return fsm.Do(ReasonReplicating, Replicate{memberOf(w.Nodes[1]), memberOf(w.Nodes[0])})
+		}
+		return decideConfiguringReplicas(in)
+	})
+	caught(t, b.Explore(), "follows what is not the primary of its shard")
+}
+
+// Every server answers and every slot has an owner, and that is all.
+func TestFaultRunningWithoutAgreement(t *testing.T) {
+	b := broken(VerifyingClusterHealth, func(in input) fsm.Decision {
+		if count, _, _ := in.World.Nodes.Assigned(); answering(in.World) && count == topology.TotalSlots {
+			return fsm.Fire(ClusterHealthy, ReasonClusterHealthy)
+		}
+		return decideVerifyingClusterHealth(in)
+	})
+	caught(t, b.Explore(), "calls running what is not")
+}
+
+// A changed template is applied to a cluster in use: the next pod that is lost
+// comes back by it.
+func TestFaultTemplateAppliedInUse(t *testing.T) {
+	b := broken(Running, func(in input) fsm.Decision {
+		if effects := apply(in.World.unapplied()); len(effects) > 0 && !in.Obj.Spec.Paused {
+			return fsm.Do(ReasonApplying, effects...)
+		}
+		return decideRunning(in)
+	})
+	caught(t, b.Explore(), "changes what a formed cluster runs")
+}
+
+func TestFaultAdoptsAStranger(t *testing.T) {
+	b := broken(Pending, func(in input) fsm.Decision {
+		if c, taken := in.World.foreign(); taken && in.World.Reservation.State == Ours && !in.World.Formed {
+			return fsm.Do(ReasonApplying, ApplyChild{Child: c.Ref, UID: c.UID})
+		}
+		return decidePending(in)
+	})
+	caught(t, b.Explore(), "applies over somebody else's object")
+}
+
+func TestFaultNoHolds(t *testing.T) {
+	b, m := newBench(), Machine
+	m.Holds = nil
+	b.Machine = &m
+	caught(t, b.Explore(), "acts while paused")
+	m.Holds = Machine.Holds[:1]
+	caught(t, b.Explore(), "acts under another's reservation")
+}
+
+// Pending makes what is not there, and never asks what is.
+func TestFaultPhaseNotRederivable(t *testing.T) {
+	b := broken(Pending, func(in input) fsm.Decision {
+		if in.World.Formed {
+			return fsm.Wait(ReasonFormedBefore, "children")
+		}
+		return decidePending(in)
+	})
+	caught(t, b.Amnesia(), "amnesia in pass")
+}

@@ -1,0 +1,221 @@
+package cluster
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+type bench = fsmtest.Bench[*valkeyv1.ValkeyCluster, World]
+
+func newBench() bench {
+	return bench{
+		Machine: &Machine,
+		Object:  newCluster,
+		World:   func() World { return nothing(Shape{3, 1}) },
+		Perform: Perform,
+		Settle:  Settle,
+		Any:     anyCluster,
+		End:     string(Running),
+		Safe:    safe,
+		// How many pairs are left to introduce depends on what gossip did meanwhile.
+		Role: func(e fsm.Effect) string {
+			if _, meets := e.(Meet); meets {
+				return "meet"
+			}
+			return e.String()
+		},
+	}
+}
+
+// newCluster is a cluster as a user posts it.
+func newCluster() *valkeyv1.ValkeyCluster {
+	return &valkeyv1.ValkeyCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "c1", ResourceVersion: "7", Generation: 1},
+		Spec:       valkeyv1.ValkeyClusterSpec{Masters: 3, ReplicasPerMaster: ptr.To(int32(1)), Image: "valkey:8.1"},
+	}
+}
+
+// nothing is a World in which nothing was made yet.
+func nothing(shape Shape) World {
+	w := World{Shape: shape, Reservation: Reservation{State: Free}}
+	for _, r := range []Ref{{"Service", "web-nodes"}, {"Service", "web"}, {KindConfigMap, "web"}, {"PodDisruptionBudget", "web"}} {
+		w.Children = append(w.Children, Child{Ref: r})
+	}
+	for i := range shape.Masters {
+		name := fmt.Sprintf("web-%d", i)
+		w.Children = append(w.Children, Child{Ref: Ref{KindStatefulSet, name}})
+		for j := range 1 + shape.Replicas {
+			w.Nodes = append(w.Nodes, topology.Node{Pod: topology.Pod{Name: fmt.Sprintf("%s-%d", name, j), Shard: i, Ordinal: j}})
+		}
+	}
+	return w
+}
+
+// stage is where a cluster stood in one pass of a run without faults.
+type stage struct {
+	phase fsm.Phase
+	world World
+}
+
+var stages = sync.OnceValue(func() (stages []stage) {
+	c, w := newCluster(), nothing(Shape{3, 1})
+	now := time.Unix(1_700_000_000, 0)
+	for range standing {
+		stages = append(stages, stage{c.Status.Phase, w})
+		in := input{Obj: c, World: w, Now: now}
+		s, err := Machine.Step(in)
+		if err != nil {
+			panic(err)
+		}
+		var outcomes []fsm.Outcome
+		for _, e := range s.Decision.Do {
+			w = Perform(w, e)
+			outcomes = append(outcomes, fsm.Outcome{Effect: e})
+		}
+		c = Machine.Reduce(in, s, outcomes).Obj
+		if !s.Moved() {
+			w = Settle(c, w)
+		}
+		now = now.Add(time.Second)
+	}
+	return stages
+})
+
+const standing = 30 // passes, after which a cluster runs and is at rest
+
+// anyCluster is a cluster at some time of its making, in which something happened.
+func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) {
+	of := slices.DeleteFunc(slices.Clone(stages()), func(s stage) bool { return s.phase != phase })
+	if len(of) == 0 || r.IntN(2) == 0 {
+		of = stages()
+	}
+	w := pick(r, of...).world
+	c := newCluster()
+	c.Status.ObservedGeneration = pick(r, int64(1), 1, 1, 0)
+	c.Spec.Paused = r.IntN(8) == 0
+	if r.IntN(12) == 0 {
+		c.DeletionTimestamp = &metav1.Time{Time: time.Unix(1_700_000_000, 0)}
+	}
+	if r.IntN(8) == 0 {
+		c.Spec.Masters = 5
+	}
+	if phase == Failed && r.IntN(2) == 0 {
+		c.Status.Conditions = []metav1.Condition{{Type: fsm.Stalled, Status: metav1.ConditionTrue, Reason: pick(r, "Refused", "DataLost"), Message: "no"}}
+		c.Status.History = append(c.Status.History, history(Failed), history(Pending), history(Failed))
+	}
+	w.Reservation = Reservation{State: pick(r, Ours, Ours, Ours, Free, Others, ReservationState(""))}
+	w.Formed = w.Formed != (r.IntN(3) == 0)
+	for range r.IntN(3) {
+		mishap(r, &w)
+	}
+	return c, w
+}
+
+// mishap changes one thing.
+func mishap(r *rand.Rand, w *World) {
+	*w = clone(*w)
+	child, n := &w.Children[r.IntN(len(w.Children))], &w.Nodes[r.IntN(len(w.Nodes))]
+	switch r.IntN(11) {
+	case 0:
+		*child = Child{Ref: child.Ref}
+	case 1:
+		child.Foreign, child.UID = true, "other"
+	case 2:
+		child.Current = false
+	case 3:
+		n.Ready = false
+	case 4:
+		n.Server, n.Trouble = nil, pick(r, "", "ImagePullBackOff")
+	case 5:
+		*n = newborn(n.Pod, "valkey:8.1")
+	case 6:
+		for i := range w.Nodes {
+			w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+		}
+	case 7:
+		*w = nothing(w.Shape)
+	default:
+		if n.Server != nil {
+			quarrel(r, n.Server)
+		}
+	}
+}
+
+// quarrel changes what one server says.
+func quarrel(r *rand.Rand, s *topology.Server) {
+	p := &s.View[r.IntN(len(s.View))]
+	switch r.IntN(7) {
+	case 0:
+		s.Empty = false
+	case 1:
+		s.OK, s.Synced = r.IntN(2) == 0, r.IntN(2) == 0
+	case 2:
+		p.State = pick(r, topology.Failed, topology.Suspected, topology.Handshake)
+	case 3:
+		p.Slots = pick[topology.Slots](r, "", "7", "0-16383")
+	case 4:
+		p.Follows = pick(r, "", "id of web-0-0", "id of web-2-1")
+	case 5:
+		s.View = append(s.View, topology.Peer{ID: "zz stranger", Linked: true})
+	case 6:
+		p.Linked = false
+	}
+}
+
+func history(to fsm.Phase) (t meta.Transition) {
+	t.To, t.Event, t.Reason = to, "Any", "Any"
+	return t
+}
+
+func pick[V any](r *rand.Rand, from ...V) V { return from[r.IntN(len(from))] }
+
+func TestMachine(t *testing.T)     { fsmtest.Try(t, newBench()) }
+func TestTranscripts(t *testing.T) { fsmtest.Transcripts(t, newBench()) }
+
+// The loss of all data is seen in every phase.
+func TestDataLost(t *testing.T) {
+	w := clone(stages()[standing-1].world)
+	if !w.Formed {
+		t.Fatal("a cluster that runs is not marked")
+	}
+	for i := range w.Nodes {
+		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+	}
+	for _, phase := range alive {
+		c := newCluster()
+		c.Status.Phase = phase
+		s, err := Machine.Step(input{Obj: c, World: w})
+		if err != nil || s.Obj.Status.Phase != Failed || s.Decision.Reason != ReasonDataLost {
+			t.Errorf("%s: newborn servers of a formed cluster lead to %s, %s: %v", phase, s.Obj.Status.Phase, s.Decision.Reason, err)
+		}
+	}
+}
+
+// TestOtherShapes drills clusters without replicas and with several.
+func TestOtherShapes(t *testing.T) {
+	for _, shape := range []Shape{{3, 0}, {4, 2}} {
+		t.Run(fmt.Sprintf("%d masters with %d replicas", shape.Masters, shape.Replicas), func(t *testing.T) {
+			b := newBench()
+			b.World = func() World { return nothing(shape) }
+			b.Object = func() *valkeyv1.ValkeyCluster {
+				c := newCluster()
+				c.Spec.Masters, c.Spec.ReplicasPerMaster = int32(shape.Masters), ptr.To(int32(shape.Replicas))
+				return c
+			}
+			fsmtest.Drill(t, b)
+		})
+	}
+}

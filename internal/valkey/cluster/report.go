@@ -1,0 +1,164 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+const (
+	formedAnnotation = valkeyv1.FormedAnnotation
+	podIndexLabel    = "apps.kubernetes.io/pod-index"
+)
+
+// Numbers that move while the cluster is being made are not worth a write each:
+// for so long they are only written together with a move.
+const quietly = 10 * time.Second
+
+func words(n int) string { return strconv.Itoa(n) }
+
+// Wanted is the shape that the spec asks for.
+func Wanted(c *valkeyv1.ValkeyCluster) Shape {
+	replicas := 1
+	if r := c.Spec.ReplicasPerMaster; r != nil {
+		replicas = int(*r)
+	}
+	return Shape{Masters: int(c.Spec.Masters), Replicas: replicas}
+}
+
+// report copies what was seen into the status. What was not seen stays.
+func report(out *valkeyv1.ValkeyCluster, in input, _ fsm.Decision, _ []fsm.Outcome) {
+	s, w := &out.Status, in.World
+	s.Endpoint = fmt.Sprintf("%s.%s.svc:%d", out.Name, out.Namespace, valkeyv1.ClientPort)
+	s.Selector = fmt.Sprintf("%s=%s,%s=0", valkeyv1.ClusterLabel, out.Name, podIndexLabel)
+	s.CurrentOperation = ""
+	if slices.Contains(making, s.Phase) || s.Phase == VerifyingClusterHealth && !w.Formed {
+		s.CurrentOperation = valkeyv1.OperationCreating
+	}
+	moved := s.Phase != in.Obj.Status.Phase
+	if progressing(s.Phase) && !moved && in.Now.Sub(s.Since.Time) < quietly {
+		return
+	}
+	if w.looked() {
+		s.Masters = int32(shardsThatExist(w)) //nolint:gosec // at most 250
+	}
+	if len(w.Nodes) == 0 {
+		return
+	}
+	s.ReadyNodes = fmt.Sprintf("%d/%d", count(w.Nodes, func(n topology.Node) bool { return n.Ready }), w.Shape.Nodes())
+	s.Image = common(w.Nodes)
+	if _, silent := w.Nodes.Silent(); !silent { // half an answer would make numbers jump
+		assigned, _, _ := w.Nodes.Assigned()
+		s.AssignedSlots = fmt.Sprintf("%d/%d", assigned, topology.TotalSlots)
+		s.Version = lowest(w.Nodes)
+		s.Shards = shards(w)
+	}
+}
+
+func shardsThatExist(w World) int {
+	n := 0
+	for _, c := range w.Children {
+		if c.Kind == KindStatefulSet && c.UID != "" && !c.Foreign {
+			n++
+		}
+	}
+	return n
+}
+
+func shards(w World) (list []valkeyv1.ShardStatus) {
+	for i := range w.Shape.Masters {
+		shard := w.Nodes.Shard(i)
+		s := valkeyv1.ShardStatus{Index: int32(i)} //nolint:gosec // at most 250
+		if owner, owned := shard.Owner(); owned {
+			s.ID, s.Primary = owner.Server.ShardID, owner.Name
+			s.Slots = int32(owner.Server.Self().Slots.Count())                //nolint:gosec // at most 16384
+			s.ReadyReplicas = int32(count(shard, func(n topology.Node) bool { //nolint:gosec // at most 5
+				return n.Ready && n.Server.Synced && n.Server.Self().Follows == owner.Server.ID
+			}))
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func count(nodes topology.Nodes, is func(topology.Node) bool) (n int) {
+	for _, node := range nodes {
+		if is(node) {
+			n++
+		}
+	}
+	return n
+}
+
+// common is the image that all pods run, or "" while they differ.
+func common(nodes topology.Nodes) string {
+	for _, n := range nodes {
+		if n.Image != nodes[0].Image {
+			return ""
+		}
+	}
+	return nodes[0].Image
+}
+
+// lowest is the lowest version among the servers.
+func lowest(nodes topology.Nodes) string {
+	low := ""
+	for _, n := range nodes {
+		if v := n.Server.Version; low == "" || topology.Older(v, low) {
+			low = v
+		}
+	}
+	return low
+}
+
+// conditions are Available, Progressing and Degraded. Their reason is the phase:
+// what is to be said of it, Ready says.
+func conditions(in input, _ fsm.Decision) []metav1.Condition {
+	phase := in.Obj.Status.Phase
+	own := []metav1.Condition{
+		{Type: valkeyv1.Available, Status: status(available(phase, in.World))},
+		{Type: valkeyv1.Progressing, Status: status(progressing(phase))},
+		{Type: valkeyv1.Degraded, Status: status(phase == Degraded)},
+	}
+	for i := range own {
+		own[i].Reason = string(phase)
+	}
+	return own
+}
+
+// progressing says that an operation is under way.
+func progressing(phase fsm.Phase) bool {
+	return slices.Contains(making, phase) || phase == VerifyingClusterHealth || phase == Deleting
+}
+
+// available says that every slot is served. Before it was said to be Running, a
+// cluster is not offered to anybody.
+func available(phase fsm.Phase, w World) bool {
+	switch phase {
+	case Running:
+		return true
+	case Degraded, Failed, VerifyingClusterHealth:
+		assigned := 0
+		for _, n := range w.Nodes {
+			if n.Server != nil && n.Server.OK {
+				assigned += n.Server.Self().Slots.Count()
+			}
+		}
+		return w.Formed && assigned >= topology.TotalSlots
+	}
+	return false
+}
+
+func status(is bool) metav1.ConditionStatus {
+	if is {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}

@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// safe is what must hold of every step, whatever the World.
+func safe(in input, s fsm.Step[*valkeyv1.ValkeyCluster]) error {
+	for _, h := range s.Hops {
+		if err := safeHop(in.World, h.To); err != nil {
+			return err
+		}
+	}
+	for _, e := range s.Decision.Do {
+		if err := errors.Join(safeWriter(in, e), safeCommand(in.World, e)); err != nil {
+			return fmt.Errorf("%s: %w", e, err)
+		}
+	}
+	return nil
+}
+
+// safeHop: nothing is called Running but what serves every slot and agrees on it.
+func safeHop(w World, to fsm.Phase) error {
+	if to != Running {
+		return nil
+	}
+	count, _, contested := w.Nodes.Assigned()
+	_, agree := w.Nodes.Agree()
+	_, unready := w.Nodes.Unready()
+	if count != topology.TotalSlots || contested || !agree || unready || len(w.Nodes) != w.Shape.Nodes() {
+		return errors.New("calls running what is not")
+	}
+	return nil
+}
+
+// safeWriter: nothing is done while paused or under another's reservation, and
+// nobody else's object is written to.
+func safeWriter(in input, e fsm.Effect) error {
+	w := in.World
+	if in.Obj.Spec.Paused {
+		return errors.New("acts while paused")
+	}
+	if in.Obj.DeletionTimestamp != nil {
+		return errors.New("acts on what is being deleted")
+	}
+	if w.Reservation.State == Others && operates(e) {
+		return errors.New("acts under another's reservation")
+	}
+	if a, applies := e.(ApplyChild); applies {
+		c, _ := w.child(func(c Child) bool { return c.Ref == a.Child })
+		if c.Foreign || a.UID != c.UID {
+			return errors.New("applies over somebody else's object")
+		}
+		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" {
+			return errors.New("changes what a formed cluster runs")
+		}
+	}
+	return nil
+}
+
+func operates(e fsm.Effect) bool {
+	switch e.(type) {
+	case ApplyChild, MarkFormed: // also what a standing cluster does for itself
+		return false
+	}
+	return true
+}
+
+// safeCommand: servers that hold anything are left alone.
+func safeCommand(w World, effect fsm.Effect) error {
+	_, commands := effect.(interface{ command() })
+	if !commands {
+		return nil
+	}
+	if w.Formed {
+		return errors.New("makes a cluster where one was formed")
+	}
+	if w.Reservation.State != Ours {
+		return errors.New("commands without the reservation")
+	}
+	if id, _, found := w.Nodes.Stranger(); found {
+		return fmt.Errorf("commands servers that know the stranger %s", id)
+	}
+	switch e := effect.(type) {
+	case Meet:
+		return safeMeet(w, e)
+	case AddSlots:
+		return errors.Join(blankAt(w, e.At), unowned(w, e.Slots))
+	case Replicate:
+		primary, _ := w.Nodes.ByID(e.Primary.ID)
+		at, _ := w.Nodes.ByID(e.At.ID)
+		if primary.Server == nil || primary.Server.Self().Slots == "" || primary.Shard != at.Shard {
+			return errors.New("follows what is not the primary of its shard")
+		}
+		return blankAt(w, e.At)
+	}
+	return nil
+}
+
+// safeMeet: who is not known yet is met only while nobody holds anything; who is
+// known may be met again.
+func safeMeet(w World, e Meet) error {
+	_, holds := w.Nodes.Holding()
+	for _, i := range e.Introductions {
+		of, _ := w.Nodes.ByID(i.Of.ID)
+		for _, to := range i.To {
+			if other, _ := w.Nodes.ByID(to.ID); of.Server == nil || other.Server == nil || of.Addr != i.Of.Addr || other.Addr != to.Addr {
+				return errors.New("introduces a server that is not where it was seen")
+			}
+			if other, _ := w.Nodes.ByID(to.ID); holds && (!of.Server.Knows(to.ID) || !other.Server.Knows(i.Of.ID)) {
+				return errors.New("joins servers that hold something")
+			}
+		}
+	}
+	return nil
+}
+
+func blankAt(w World, m Member) error {
+	n, _ := w.Nodes.ByID(m.ID)
+	if n.Server == nil || n.Server.Holds() || n.Addr != m.Addr {
+		return errors.New("puts at risk what a server holds")
+	}
+	return nil
+}
+
+func unowned(w World, slots topology.Slots) error {
+	for _, n := range w.Nodes {
+		for _, p := range n.Server.View {
+			if p.Slots.Overlaps(slots) {
+				return errors.New("gives slots away twice")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// World is what a cluster's controller may look at.
+type World struct {
+	// Shape is how many shards and replicas there are to be; zero is not read.
+	Shape Shape `json:"shape,omitzero"`
+	// Children is everything that the cluster should own, in the order in which it
+	// is made; those that do not exist have no UID.
+	Children []Child `json:"children,omitempty"`
+	// Formed says that the cluster once held all slots.
+	Formed      bool        `json:"formed,omitempty"`
+	Reservation Reservation `json:"reservation,omitzero"`
+	// Nodes is every place there should be, by shard and ordinal; those without a
+	// pod have no UID.
+	Nodes topology.Nodes `json:"nodes,omitempty"`
+}
+
+// Shape is the size of a cluster.
+type Shape struct {
+	Masters  int `json:"masters,omitempty"`
+	Replicas int `json:"replicas,omitempty"` // of each master
+}
+
+// Nodes is how many servers a cluster of this shape has.
+func (s Shape) Nodes() int { return s.Masters * (1 + s.Replicas) }
+
+// Ref names a child.
+type Ref struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+func (r Ref) String() string { return r.Kind + " " + r.Name }
+
+// The kinds of children that differ in how they are treated.
+const (
+	KindConfigMap   = "ConfigMap"
+	KindStatefulSet = "StatefulSet"
+)
+
+// Child is one object that the cluster should own.
+type Child struct {
+	Ref
+	UID     string `json:"uid,omitempty"`     // "" does not exist
+	Foreign bool   `json:"foreign,omitempty"` // it exists, and somebody else controls it
+	Current bool   `json:"current,omitempty"` // it was applied as it would be applied now
+	Settled bool   `json:"settled,omitempty"` // its own controller has seen it as it is
+}
+
+// Reservation is who may operate on the cluster.
+type Reservation struct {
+	State  ReservationState `json:"state,omitempty"`
+	Holder string           `json:"holder,omitempty"` // who holds it, for a person
+}
+
+// ReservationState says whose the reservation is; "" is not read.
+type ReservationState string
+
+// The states of the reservation.
+const (
+	Free   ReservationState = "Free" // nobody's, or of somebody gone or at the end
+	Ours   ReservationState = "Ours"
+	Others ReservationState = "Others"
+)
+
+// looked says that everything was read that a decision about children needs.
+func (w World) looked() bool { return len(w.Children) > 0 && w.Shape.Masters > 0 }
+
+// foreign is a child whose name somebody else has.
+func (w World) foreign() (Child, bool) {
+	return w.child(func(c Child) bool { return c.Foreign })
+}
+
+// unapplied lists what does not exist or has another shape.
+func (w World) unapplied() []Child {
+	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool { return c.Current || c.Foreign })
+}
+
+// unsettled is a child that its own controller has not seen yet.
+func (w World) unsettled() (Child, bool) {
+	return w.child(func(c Child) bool { return c.UID == "" || !c.Settled })
+}
+
+func (w World) child(is func(Child) bool) (Child, bool) {
+	if i := slices.IndexFunc(w.Children, is); i >= 0 {
+		return w.Children[i], true
+	}
+	return Child{}, false
+}
+
+// missing is a place without a server that answers. Fewer places than the shape
+// asks for means that they were not looked at.
+func (w World) missing() (topology.Node, bool) {
+	if n, silent := w.Nodes.Silent(); silent {
+		return n, true
+	}
+	return topology.Node{}, w.Shape.Masters == 0 || len(w.Nodes) != w.Shape.Nodes()
+}
+
+// dataLost says that the cluster once held data, and every server is a newborn.
+func (w World) dataLost() bool {
+	_, missing := w.missing()
+	return w.Formed && !missing && w.Nodes.AllBlank()
+}
+
+// healthy says that nothing is left to wish for, or what is.
+func (w World) healthy() (doubt string, healthy bool) {
+	if n, missing := w.missing(); missing {
+		return subject(n) + " does not answer", false
+	}
+	if n, unready := w.Nodes.Unready(); unready {
+		return n.Name + " is not ready", false
+	}
+	return w.formedWell()
+}
+
+// formedWell says that the servers make up a whole cluster that serves.
+func (w World) formedWell() (doubt string, well bool) {
+	if doubt, agree := w.Nodes.Agree(); !agree {
+		return doubt, false
+	}
+	switch count, rival, contested := w.Nodes.Assigned(); {
+	case contested:
+		return rival.Name + " claims slots that another claims as well", false
+	case count < topology.TotalSlots:
+		return "slots without an owner", false
+	}
+	for _, n := range w.Nodes {
+		switch {
+		case !n.Server.Synced:
+			return n.Name + " is not in sync with its primary", false
+		case !n.Server.OK:
+			return n.Name + " does not serve yet", false
+		}
+	}
+	return "", true
+}
+
+// lacks says why a standing cluster has less than it should: a pod that is not
+// ready, or a server that the others have given up. That one did not answer just
+// now is not enough: a busy server is not a lost one.
+func (w World) lacks() (why string, is bool) {
+	if n, unready := w.Nodes.Unready(); unready {
+		return n.Name + " is not ready", true
+	}
+	for _, n := range w.Nodes {
+		if n.Server == nil {
+			continue
+		}
+		for _, p := range n.Server.View {
+			if m, ours := w.Nodes.ByID(p.ID); p.State == topology.Failed {
+				if !ours {
+					m.Name = p.ID
+				}
+				return m.Name + " is out of reach of the others", true
+			}
+		}
+	}
+	return "", false
+}
+
+func subject(n topology.Node) string {
+	if n.Name == "" {
+		return "a node"
+	}
+	return n.Name
+}
