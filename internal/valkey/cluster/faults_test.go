@@ -55,12 +55,16 @@ func TestFaultMakesAClusterWhereOneWasFormed(t *testing.T) {
 func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
 	b := broken(AssigningSlots, func(in input) fsm.Decision {
 		w := in.World
+		var effects []fsm.Effect
 		_, barred := barred(w)
 		for i := range w.Shape.Masters {
 			shard, share := w.Nodes.Shard(i), topology.Share(i, w.Shape.Masters)
 			if _, owned := shard.Owner(); !owned && !barred && answering(w) && !claimed(w.Nodes, share) {
-				return fsm.Do(ReasonAssigning, AddSlots{memberOf(shard[0]), share})
+				effects = append(effects, AddSlots{memberOf(shard[0]), share})
 			}
+		}
+		if len(effects) > 0 {
+			return fsm.Do(ReasonAssigning, effects...)
 		}
 		return decideAssigningSlots(in)
 	})

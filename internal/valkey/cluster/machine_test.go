@@ -118,7 +118,7 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 	}
 	w.Reservation = Reservation{State: pick(r, Ours, Ours, Ours, Free, Others, ReservationState(""))}
 	w.Formed = w.Formed != (r.IntN(3) == 0)
-	for range r.IntN(3) {
+	for range r.IntN(4) {
 		mishap(r, &w)
 	}
 	return c, w
@@ -128,7 +128,7 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 func mishap(r *rand.Rand, w *World) {
 	*w = clone(*w)
 	child, n := &w.Children[r.IntN(len(w.Children))], &w.Nodes[r.IntN(len(w.Nodes))]
-	switch r.IntN(11) {
+	switch r.IntN(16) {
 	case 0:
 		*child = Child{Ref: child.Ref}
 	case 1:
