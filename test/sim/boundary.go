@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Boundary tells places apart where a fault may do different things: how far the
+// story is, the phase of the main object, and what is called.
+type Boundary struct {
+	Stage int
+	Phase string
+	Site  string
+}
+
+func (b Boundary) String() string {
+	phase := b.Phase
+	if phase == "" {
+		phase = "new"
+	}
+	return fmt.Sprintf("%d.%s.%s", b.Stage, phase, strings.ReplaceAll(b.Site, " ", "-"))
+}
+
+// callKind is what faults can make of a call.
+type callKind int
+
+const (
+	cachedRead callKind = iota
+	liveRead
+	creation // a write that no version is a precondition of
+	write
+	byUser
+)
+
+// Call is one crossing of a boundary.
+type Call struct {
+	Boundary
+	nth    int // of this boundary's, from 1
+	kind   callKind
+	placed bool // the main object has a phase: there is a status to lose
+	wakes  int  // passes that it led to
+	fault  Fault
+}
+
+// Spot is a boundary's first or last call, where a plan strikes.
+type Spot struct {
+	Boundary
+	Nth int
+}
+
+func (s Spot) String() string { return fmt.Sprintf("%s.%d", s.Boundary, s.Nth) }
+
+// spots are the first and the last call of each boundary, in the order of calls.
+// Those between are of one fan-out, or of passes that only wait on.
+func spots(calls []*Call) (found []*Call) {
+	last := map[Boundary]int{}
+	for _, c := range calls {
+		last[c.Boundary] = c.nth
+	}
+	for _, c := range calls {
+		if c.nth == 1 || c.nth == last[c.Boundary] {
+			found = append(found, c)
+		}
+	}
+	return found
+}

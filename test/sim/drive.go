@@ -1,0 +1,191 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// patience is how long, by the plan's clock, an answer may take: more than one
+	// resync of the caches, and the back-offs besides.
+	patience = 36 * time.Hour
+	// mostPasses bounds the passes of one step: whoever needs more is going in circles.
+	mostPasses = 600
+	// resyncEvery is how often the manager's caches wake everything: the default.
+	resyncEvery = 10 * time.Hour
+	// restartTakes is how long nothing runs after a crash.
+	restartTakes = 2 * time.Second
+)
+
+var errStuck = errors.New("nothing more will happen")
+
+// until lets happen what can until the condition holds and nothing is left to do
+// at that moment.
+func (r *run) until(ctx context.Context, condition func() error) error {
+	deadline := r.now().Add(patience)
+	for passes := 0; ctx.Err() == nil; passes++ {
+		if passes > mostPasses {
+			return fmt.Errorf("no answer after %d passes: %w", mostPasses, condition())
+		}
+		if r.step(ctx) {
+			continue
+		}
+		err := condition()
+		if err == nil {
+			return nil
+		}
+		if !r.advance(deadline) {
+			return fmt.Errorf("%w: %w", errStuck, err)
+		}
+	}
+	return ctx.Err()
+}
+
+// during lets happen what does within a time.
+func (r *run) during(ctx context.Context, d time.Duration) {
+	deadline := r.now().Add(d)
+	for passes := 0; ctx.Err() == nil && passes < mostPasses; passes++ {
+		if !r.step(ctx) && !r.advance(deadline) {
+			break
+		}
+	}
+}
+
+// step does one thing that can be done now, if there is any.
+func (r *run) step(ctx context.Context) bool {
+	r.reap()
+	r.deliver()
+	for _, c := range r.living() {
+		if c.step(ctx) {
+			return true
+		}
+	}
+	for _, c := range r.living() {
+		if c.work(ctx) {
+			return true
+		}
+	}
+	if r.play.Meanwhile == nil {
+		return false
+	}
+	changed, err := r.play.Meanwhile(ctx)
+	if err != nil {
+		r.diverge("meanwhile: %v", err)
+	}
+	return changed && err == nil
+}
+
+// step runs one pass of the process that is due.
+func (c *Cell) step(ctx context.Context) bool {
+	c.catchUp()
+	c.run.mu.Lock()
+	c.queue.due(c.run.clock)
+	i, has := c.queue.take()
+	c.run.mu.Unlock()
+	if has {
+		c.pass(ctx, i)
+	}
+	return has
+}
+
+// work runs one command of each job of the process.
+func (c *Cell) work(ctx context.Context) bool {
+	ran := 0
+	for _, w := range c.workers {
+		ran += w.Drive(ctx)
+	}
+	c.run.mu.Lock()
+	defer c.run.mu.Unlock()
+	c.dead = c.dead || c.deposed
+	return ran > 0
+}
+
+// advance moves the clock to the next thing that is due before the deadline.
+func (r *run) advance(deadline time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := deadline.Add(1)
+	for _, c := range r.cells {
+		if at, waits := c.queue.next(); waits && at.Before(next) {
+			next = at
+		}
+		if c.lag != nil && c.lag.until.Before(next) {
+			next = c.lag.until
+		}
+		if c.resync.Before(next) {
+			next = c.resync
+		}
+	}
+	if next.After(deadline) {
+		return false
+	}
+	if next.After(r.clock) {
+		r.clock = next
+	}
+	r.resync()
+	return true
+}
+
+// resync wakes everything in caches whose time has come.
+func (r *run) resync() {
+	for _, c := range r.cells {
+		if !c.resync.After(r.clock) {
+			c.resync = c.resync.Add(resyncEvery)
+			c.wakeAll()
+		}
+	}
+}
+
+// wakeAll wakes every object that the process's caches hold. The run is locked.
+func (c *Cell) wakeAll() {
+	for i := range c.controllers {
+		for _, ref := range c.run.record.refs(c.controllers[i].Kind) {
+			if obj, _ := c.run.record.asOf(ref, c.moment()); obj != nil {
+				c.queue.add(item{i, ref.Key})
+			}
+		}
+	}
+}
+
+func (r *run) living() []*Cell {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]*Cell(nil), r.cells...)
+}
+
+// reap takes away processes that have ended, and starts one if none is left.
+func (r *run) reap() {
+	r.mu.Lock()
+	var living []*Cell
+	for _, c := range r.cells {
+		if !c.dead {
+			living = append(living, c)
+		}
+	}
+	r.cells = living
+	r.mu.Unlock()
+	if len(living) == 0 {
+		r.wait(restartTakes)
+		r.boot()
+	}
+}
+
+// boot starts a process: it sees every object once.
+func (r *run) boot() *Cell {
+	c := &Cell{run: r}
+	c.client = c.newClient()
+	r.play.Build(c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.resync = r.clock.Add(resyncEvery)
+	if r.rewind {
+		r.rewind = false
+		c.begin(max(0, len(r.record.versions)-rewindBy))
+	}
+	c.wakeAll()
+	r.booted++
+	r.cells = append(r.cells, c)
+	return c
+}

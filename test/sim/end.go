@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// everywhere is what the cluster puts into every namespace.
+const everywhere = "kube-root-ca.crt"
+
+// survey reads all that exists of the story.
+func (r *run) survey(ctx context.Context) (found []*unstructured.Unstructured, err error) {
+	for _, kind := range r.lab.subject.Kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		if err := r.lab.admin.List(ctx, list, client.InNamespace(r.world.Namespace)); err != nil {
+			return nil, fmt.Errorf("list %s: %w", kind.Kind, err)
+		}
+		for i := range list.Items {
+			if list.Items[i].GetName() != everywhere {
+				found = append(found, &list.Items[i])
+			}
+		}
+	}
+	r.mu.Lock()
+	elsewhere := r.record.outside(r.world.Namespace)
+	r.mu.Unlock()
+	for _, ref := range elsewhere {
+		obj := &unstructured.Unstructured{}
+		obj.SetGroupVersionKind(ref.GroupVersionKind)
+		switch err := r.lab.admin.Get(ctx, ref.Key, obj); {
+		case err == nil:
+			found = append(found, obj)
+		case !apierrors.IsNotFound(err):
+			return nil, fmt.Errorf("read %s %s: %w", ref.Kind, ref.Key, err)
+		}
+	}
+	return found, nil
+}
+
+var (
+	anyTime = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z`)
+	anyUID  = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+)
+
+// state is what exists, by name, without what may differ between two plans.
+func (r *run) state(found []*unstructured.Unstructured) (map[string]string, error) {
+	state := map[string]string{}
+	for _, obj := range found {
+		obj = obj.DeepCopy()
+		for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"} {
+			unstructured.RemoveNestedField(obj.Object, "metadata", field)
+		}
+		unstructured.RemoveNestedField(obj.Object, "status", "history")
+		if r.play.Equal != nil {
+			r.play.Equal(obj)
+		}
+		text, err := yaml.Marshal(obj.Object)
+		if err != nil {
+			return nil, fmt.Errorf("print %s: %w", obj.GetName(), err)
+		}
+		state[r.plain(obj.GetKind()+" "+obj.GetName())] = r.plain(string(text))
+	}
+	return state, nil
+}
+
+// plain replaces names of the plan, UIDs and times.
+func (r *run) plain(text string) string {
+	text = strings.ReplaceAll(text, r.world.Namespace, "PLAN")
+	text = anyTime.ReplaceAllString(text, "TIME")
+	return anyUID.ReplaceAllString(text, "UID")
+}
+
+// counted is how many children of each role were made and removed.
+func (r *run) tallies() map[string]int {
+	counts := map[string]int{}
+	for what, which := range r.counts {
+		counts[what] = len(which)
+	}
+	return counts
+}
+
+// differ says in words how one map differs from another.
+func differ[V comparable](is, want map[string]V) string {
+	var words []string
+	all := maps.Clone(is)
+	maps.Copy(all, want)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		a, has := is[name]
+		b, wanted := want[name]
+		switch {
+		case !wanted:
+			words = append(words, fmt.Sprintf("%s is there (%v)", name, a))
+		case !has:
+			words = append(words, fmt.Sprintf("%s is missing", name))
+		case a != b:
+			words = append(words, fmt.Sprintf("%s is %v, not %v", name, a, b))
+		}
+	}
+	return strings.Join(words, "\n")
+}

@@ -1,0 +1,72 @@
+package sim
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// repeatAfter is how much later an event is told again.
+const repeatAfter = time.Second
+
+// changed notes a write that went through, or that somebody else's was seen, and
+// keeps it until events are told. Of an object that is gone nothing is left: nil.
+func (r *run) changed(ref Ref, is *unstructured.Unstructured, call *Call) {
+	r.mu.Lock()
+	was, news := r.record.add(ref, is)
+	change := Change{Ref: ref, Was: was, Is: is, ByUser: call == nil || call.kind == byUser, call: call}
+	if news {
+		r.pending = append(r.pending, change)
+	}
+	r.mu.Unlock()
+	if news && !change.ByUser && r.play.Always != nil {
+		if err := r.play.Always(change); err != nil {
+			r.diverge("at %s: %v", call.Boundary, err)
+		}
+	}
+}
+
+// deliver tells events of what was written since, to every process. It is done
+// between passes: an event never overtakes the answer to the write that raised it.
+func (r *run) deliver() {
+	r.mu.Lock()
+	changes := r.pending
+	r.pending = nil
+	r.mu.Unlock()
+	for _, change := range changes {
+		if change.call != nil && change.call.fault == LostEvent {
+			continue
+		}
+		for _, c := range r.living() {
+			c.hear(change)
+		}
+	}
+}
+
+// hear is how a change reaches a process: at once, or when its cache catches up.
+func (c *Cell) hear(change Change) {
+	c.run.mu.Lock()
+	if c.lag != nil {
+		c.lag.held = append(c.lag.held, change)
+		c.run.mu.Unlock()
+		return
+	}
+	c.run.mu.Unlock()
+	c.tell(change)
+}
+
+func (c *Cell) tell(change Change) {
+	for n := range c.controllers {
+		for _, key := range c.controllers[n].wakes(change) {
+			c.run.mu.Lock()
+			c.queue.add(item{n, key})
+			if call := change.call; call != nil {
+				call.wakes++
+				if call.fault == RepeatedEvent {
+					c.queue.addAt(item{n, key}, c.run.clock.Add(repeatAfter))
+				}
+			}
+			c.run.mu.Unlock()
+		}
+	}
+}

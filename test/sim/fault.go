@@ -1,0 +1,45 @@
+package sim
+
+import "slices"
+
+// Fault is one thing that goes wrong at one boundary.
+type Fault string
+
+// The faults. A crash after a call is the crash before the next.
+const (
+	Crash         Fault = "crash"          // the process ends before the call
+	TimedOut      Fault = "timed-out"      // the call is performed, its answer is lost
+	Conflict      Fault = "conflict"       // 409, nothing is performed
+	Unavailable   Fault = "unavailable"    // 500, nothing is performed
+	Stale         Fault = "stale"          // the process's cache stands still from here on, for a while
+	Rewound       Fault = "rewound"        // the process ends; the cache of the next begins in the past
+	LostEvent     Fault = "lost-event"     // nobody is told what this call changed
+	RepeatedEvent Fault = "repeated-event" // it is told again, later
+	TwoLeaders    Fault = "two-leaders"    // another process makes one pass in the middle of this one's
+	Takeover      Fault = "takeover"       // another process does all there is to do meanwhile
+	ClockJump     Fault = "clock-jump"     // ten minutes pass in the middle of the pass
+	Wiped         Fault = "status-wiped"   // somebody clears the status of the main object
+)
+
+// Faults are all of them, in the order in which they are printed.
+var Faults = []Fault{
+	Crash, TimedOut, Conflict, Unavailable, Stale, Rewound, LostEvent, RepeatedEvent,
+	TwoLeaders, Takeover, ClockJump, Wiped,
+}
+
+// at says that the fault can change anything at such a call.
+func (f Fault) at(c *Call) bool {
+	switch f {
+	case LostEvent, RepeatedEvent:
+		return c.wakes > 0
+	case TimedOut:
+		return c.kind == write || c.kind == creation
+	case Conflict:
+		return c.kind == write
+	case Wiped:
+		return c.kind != byUser && c.placed
+	}
+	return c.kind != byUser
+}
+
+func (f Fault) in(list []Fault) bool { return len(list) == 0 || slices.Contains(list, f) }

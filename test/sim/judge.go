@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// judge compares the end of a run with that of the run without faults. It may be
+// asked again: garbage collection takes its time.
+func (r *run) judge(ctx context.Context, clean *run, want map[string]string) error {
+	found, err := r.survey(ctx)
+	if err != nil {
+		return err
+	}
+	if r.end != "" {
+		return orphans(found)
+	}
+	if err := r.play.End(found); err != nil {
+		return fmt.Errorf("end: %w", err)
+	}
+	state, err := r.state(found)
+	if err != nil {
+		return err
+	}
+	if d := differ(state, want); d != "" {
+		return fmt.Errorf("end state:\n%s", d)
+	}
+	if d := differ(r.tallies(), clean.tallies()); d != "" {
+		return fmt.Errorf("children made and removed: %s", d)
+	}
+	return nil
+}
+
+// reference waits for the end of the run without faults, and reads it.
+func (r *run) reference(ctx context.Context) (map[string]string, error) {
+	ticker := time.NewTicker(checkEvery)
+	defer ticker.Stop()
+	for {
+		found, err := r.survey(ctx)
+		if err != nil {
+			return nil, err
+		}
+		err = r.play.End(found)
+		if err == nil {
+			return r.state(found)
+		}
+		if time.Since(r.ended) > collectedWithin {
+			return nil, fmt.Errorf("end without faults: %w", err)
+		}
+		<-ticker.C
+	}
+}
+
+// failed is what went wrong in the run itself.
+func (r *run) failed() error {
+	if r.plan.Fault != "" && r.struck == 0 {
+		return errors.New("the boundary was never reached: the story is not the same every time")
+	}
+	if len(r.wrong) > 0 {
+		return errors.New(strings.Join(r.wrong, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// record is every version of every object that was written or seen in a plan, in
+// order. A cache that lags is a view of it as of an earlier moment.
+type record struct {
+	versions []version
+	byRef    map[Ref][]int // of versions, in order
+}
+
+type version struct {
+	ref Ref
+	obj *unstructured.Unstructured // nil: gone
+}
+
+// add appends a version, unless it is the one we know, and returns the one before.
+func (r *record) add(ref Ref, obj *unstructured.Unstructured) (was *unstructured.Unstructured, news bool) {
+	was = r.latest(ref)
+	switch {
+	case obj == nil && was == nil:
+		return nil, false
+	case obj != nil && was != nil && obj.GetUID() == was.GetUID() && obj.GetResourceVersion() == was.GetResourceVersion():
+		return was, false
+	}
+	if r.byRef == nil {
+		r.byRef = map[Ref][]int{}
+	}
+	r.byRef[ref] = append(r.byRef[ref], len(r.versions))
+	r.versions = append(r.versions, version{ref, obj})
+	return was, true
+}
+
+func (r *record) latest(ref Ref) *unstructured.Unstructured {
+	obj, _ := r.asOf(ref, len(r.versions))
+	return obj
+}
+
+// asOf is the object as of a moment, a number of versions; known is false if it
+// has no version at all, also none later.
+func (r *record) asOf(ref Ref, moment int) (obj *unstructured.Unstructured, known bool) {
+	indexes := r.byRef[ref]
+	for _, i := range slices.Backward(indexes) {
+		if i < moment {
+			return r.versions[i].obj, true
+		}
+	}
+	return nil, len(indexes) > 0
+}
+
+// refs are the objects of a kind that exist, in the order in which they came.
+func (r *record) refs(kind schema.GroupVersionKind) (refs []Ref) {
+	for i, v := range r.versions {
+		if v.ref.GroupVersionKind == kind && r.byRef[v.ref][0] == i && r.latest(v.ref) != nil {
+			refs = append(refs, v.ref)
+		}
+	}
+	return refs
+}
+
+// outside are the objects that exist or existed outside of a namespace.
+func (r *record) outside(namespace string) (refs []Ref) {
+	for i, v := range r.versions {
+		if v.ref.Namespace != namespace && r.byRef[v.ref][0] == i {
+			refs = append(refs, v.ref)
+		}
+	}
+	return refs
+}

@@ -1,0 +1,85 @@
+package sim_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/sim"
+	"github.com/statecraft-dev/statecraft/test/sim/capture"
+)
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // the client insists on one
+	bedtest.Main(m)
+}
+
+// TestSim tries every subject under faults. The environment chooses: AREA, PLAN,
+// SEED, BUDGET (a duration, for all subjects together) and DEPTH (2: pairs of faults).
+func TestSim(t *testing.T) {
+	options := fromEnvironment(t)
+	name, plan, _ := strings.Cut(os.Getenv("PLAN"), ":")
+	var chosen []*sim.Subject
+	for _, s := range capture.Subjects() {
+		if area := os.Getenv("AREA"); (area == "" || area == s.Area) && (name == "" || name == s.Name) {
+			chosen = append(chosen, s)
+		}
+	}
+	if len(chosen) == 0 {
+		t.Fatalf("no subject of area %q and name %q", os.Getenv("AREA"), name)
+	}
+	began := time.Now()
+	for i, s := range chosen {
+		t.Run(s.Name, func(t *testing.T) {
+			o := options
+			o.Plan = plan
+			if o.Budget > 0 {
+				o.Budget = max(time.Second, (o.Budget-time.Since(began))/time.Duration(len(chosen)-i))
+			}
+			report, err := sim.NewLab(t, bedtest.ControlPlane(t), s).Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report.Print(os.Stdout)
+			if n := len(report.Divergences); n > 0 {
+				t.Errorf("%d plans diverged", n)
+			}
+			if whole := o.Budget == 0 && !o.Pairs && plan == ""; whole && report.Tried != report.Total {
+				t.Errorf("tried %d of %d", report.Tried, report.Total)
+			}
+		})
+	}
+}
+
+func fromEnvironment(t *testing.T) (o sim.Options) {
+	t.Helper()
+	o.Seed = uint64(time.Now().UnixNano()) % 1_000_000
+	var err error
+	if v := os.Getenv("SEED"); v != "" {
+		if o.Seed, err = strconv.ParseUint(v, 10, 64); err != nil {
+			t.Fatalf("SEED: %v", err)
+		}
+	}
+	if v := os.Getenv("BUDGET"); v != "" {
+		if o.Budget, err = time.ParseDuration(v); err != nil {
+			t.Fatalf("BUDGET: %v", err)
+		}
+	}
+	switch v := os.Getenv("DEPTH"); v {
+	case "", "1":
+	case "2":
+		o.Pairs = true
+		if o.Budget == 0 && os.Getenv("PLAN") == "" {
+			t.Fatal("DEPTH=2 goes on for ever: set BUDGET")
+		}
+	default:
+		t.Fatalf("DEPTH: %q is neither 1 nor 2", v)
+	}
+	return o
+}
