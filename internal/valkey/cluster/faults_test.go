@@ -45,9 +45,9 @@ func TestFaultIntroducesServersThatHoldData(t *testing.T) {
 }
 
 func TestFaultMakesAClusterWhereOneWasFormed(t *testing.T) {
-	b := broken(InitializingCluster, func(in input) fsm.Decision {
+	b := broken(ConfiguringReplicas, func(in input) fsm.Decision {
 		in.World.Formed = false
-		return decideInitializingCluster(in)
+		return decideConfiguringReplicas(in)
 	})
 	caught(t, b.Explore(), "makes a cluster where one was formed")
 }
