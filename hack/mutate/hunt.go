@@ -45,6 +45,16 @@ func (t table) hunt(ctx context.Context, atATime int) iter.Seq[fate] {
 	}
 }
 
+// baseline runs the tests over the code as it is: if they fail without a mutant,
+// that they fail with one proves nothing.
+func (t table) baseline(ctx context.Context) error {
+	args := append([]string{"test", "-vet=off"}, t.tests...)
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("the tests fail without a mutant:\n%s", out)
+	}
+	return nil
+}
+
 // try runs the tests over the mutant until some fail, and returns which. The error
 // says why the mutant is alive, or was none.
 func try(ctx context.Context, m mutant, tests []string) ([]string, error) {

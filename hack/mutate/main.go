@@ -31,6 +31,9 @@ func run(tables []string, only string, verbose bool) error {
 			return err
 		}
 		t.keep(only)
+		if err := t.baseline(context.Background()); err != nil {
+			return err
+		}
 		for fate := range t.hunt(context.Background(), runtime.NumCPU()) {
 			tried++
 			if fate.alive == nil {

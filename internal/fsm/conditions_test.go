@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,6 +64,18 @@ func TestConditions(t *testing.T) {
 				t.Errorf("observed generation %d beside %d conditions", seen, len(n.Obj.Conditions))
 			}
 		})
+	}
+}
+
+// Two words on one condition would flip its lastTransitionTime in every pass.
+func TestOwnReadyRests(t *testing.T) {
+	m := machine()
+	m.Conditions = func(in, Decision) []metav1.Condition { return []metav1.Condition{{Type: Ready, Status: "Unknown"}} }
+	i := in{Obj: lit(nil), World: world{says: says{"On": wait}}, Now: now}
+	_, n := pass(t, m, i, nil)
+	i.Obj, i.Now = n.Obj, now.Add(time.Minute)
+	if _, again := pass(t, m, i, nil); !cmp.Equal(n.Obj, again.Obj) {
+		t.Error(cmp.Diff(n.Obj, again.Obj))
 	}
 }
 

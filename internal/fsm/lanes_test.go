@@ -26,7 +26,7 @@ func TestLanes(t *testing.T) {
 		"an object that acts goes first":           {hot(), hot(), world{says: says{"On": Do("Own", effect("own"))}, bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, nil, "| do own, 1s, Own"},
 		"an object that saves goes first":          {hot(), hot(), world{says: says{"On": Save("Own")}, bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, nil, "| save Own, 0s, Own"},
 		"an object that moves leaves its lanes":    {hot(), hot(), world{says: says{"On": press, "Off": wait}, bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, nil, "Off | wait R, 0s, "},
-		"a reflex goes before lanes":               {hot(), hot(), world{heals: true, bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, nil, "| do heal, 1s, Heal"},
+		"a reflex goes before lanes":               {nil, nil, world{heals: true, bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, nil, "| do heal, 1s, Heal"},
 		"a lane's timer is not lost":               {hot(), hot(), world{bulbs: map[string]says{"a": idle, "b": {"Hot": wait.In(7 * time.Second)}}}, nil, "| a wait R, 7s, R"},
 		"nor is the object's own":                  {hot(), hot(), world{says: says{"On": wait.In(9 * time.Second)}, bulbs: map[string]says{"a": idle, "b": idle}}, nil, "| a wait R, 9s, R"},
 		"nor is a lane's deadline":                 {hot(), hot(), world{bulbs: map[string]says{"a": idle, "b": idle}}, nil, "| a wait R, 1m0s, R"},

@@ -27,23 +27,10 @@ func (m *Machine[T, W]) Reduce(in Input[T, W], s Step[T], outcomes []Outcome) Ne
 	if len(s.Hops) == 0 && m.OneShot && m.Phases[next.GetProgress().Phase].final() {
 		return Next[T]{Obj: next, Again: Never}
 	}
-	p, d, at := next.GetProgress(), s.Decision, m.at(next, s.Lane)
-	if o, failed := failure(outcomes); failed {
-		hops := m.fail(in, next, s.Lane, ClassOf(o.Err))
-		if s.Lane == "" && len(hops) > 0 {
-			d = Decision{Reason: hops[0].Reason}
-		}
-		d.Message = o.Effect.String() + ": " + Said(o.Err)
-		s.Hops = slices.Concat(s.Hops, hops)
-	} else if len(outcomes) > 0 {
-		at.Failures, at.RetryAt = 0, nil
-	}
-	for _, h := range s.Hops {
-		if h.Lane == "" {
-			p.History = append(p.History, h.Transition)
-		}
-	}
-	p.History = p.History[max(0, len(p.History)-remembered):]
+	d, hops := m.conclude(in, next, s, outcomes)
+	s.Hops = slices.Concat(s.Hops, hops)
+	p, at := next.GetProgress(), m.at(next, s.Lane)
+	remember(p, s.Hops)
 	backingOff := len(outcomes) == 0 && at.RetryAt != nil && !due(at.RetryAt, in.Now)
 	if m.Report != nil {
 		m.Report(next, in, s.Decision, outcomes)
@@ -56,6 +43,35 @@ func (m *Machine[T, W]) Reduce(in Input[T, W], s Step[T], outcomes []Outcome) Ne
 		p.MachineHash = m.Hash()
 	}
 	return Next[T]{Obj: next, Hops: s.Hops, Again: m.again(in, next, s, changed)}
+}
+
+// conclude draws the consequences of what the effects came to, and says what there
+// is to say now: a failure may fire an edge.
+func (m *Machine[T, W]) conclude(in Input[T, W], next T, s Step[T], outcomes []Outcome) (Decision, []Hop) {
+	d, at := s.Decision, m.at(next, s.Lane)
+	o, failed := failure(outcomes)
+	if !failed {
+		if len(outcomes) > 0 {
+			at.Failures, at.RetryAt = 0, nil
+		}
+		return d, nil
+	}
+	hops := m.fail(in, next, s.Lane, ClassOf(o.Err))
+	if s.Lane == "" && len(hops) > 0 {
+		d = Decision{Reason: hops[0].Reason}
+	}
+	d.Message = o.Effect.String() + ": " + Said(o.Err)
+	return d, hops
+}
+
+// remember keeps the object's last moves.
+func remember(p *meta.Progress, hops []Hop) {
+	for _, h := range hops {
+		if h.Lane == "" {
+			p.History = append(p.History, h.Transition)
+		}
+	}
+	p.History = p.History[max(0, len(p.History)-remembered):]
 }
 
 func (m *Machine[T, W]) fail(in Input[T, W], next T, lane string, class ErrorClass) []Hop {

@@ -77,6 +77,17 @@ func TestStep(t *testing.T) {
 	}
 }
 
+// A lamp that is deleted while it is stolen is deleted: the order of guards counts.
+func TestOnlyTheFirstGuardMoves(t *testing.T) {
+	m := machine()
+	m.Guards = append(m.Guards, Guard[in]{On: "Stolen", To: "Broken", In: []Phase{"On", "Gone"}, When: func(in) bool { return true }})
+	i := in{Obj: lit(nil), Now: now}
+	i.Obj.DeletionTimestamp = at(0)
+	if s, err := m.Step(i); err != nil || show(s) != "Gone | wait Deleted" {
+		t.Error(show(s), err)
+	}
+}
+
 func TestStepRefuses(t *testing.T) {
 	for want, i := range map[string]in{
 		`Lamp: unknown phase "Blinking"`:                   {Obj: &lamp{Progress: meta.Progress{Place: meta.Place{Phase: "Blinking"}}}},

@@ -57,18 +57,25 @@ func reserved(in input, next fsm.Decision) fsm.Decision {
 // what is seen tell which step is next.
 func decideExecuting(in input) fsm.Decision {
 	w, s := in.World, in.Obj.Status
-	verdict, ended := w.verdict()
-	switch {
-	case ended && verdict == Applied:
+	switch verdict, ended := w.verdict(); {
+	case verdict == Applied:
 		return fsm.Fire(Succeeded, ReasonApplied)
-	case ended && verdict == NotApplied:
+	case verdict == NotApplied:
 		return fsm.Fire(ActionFailed, ReasonActionFailed)
-	case ended, w.Job == nil && s.JobUID != "", w.Job != nil && s.JobUID != "" && w.Job.UID != s.JobUID:
+	case ended, s.JobUID != "" && (w.Job == nil || w.Job.UID != s.JobUID):
 		return fsm.Fire(OutcomeUnknown, ReasonUnknown)
 	case w.Job != nil && s.JobUID == "":
 		return fsm.Save(ReasonNoReturn)
 	case w.Job != nil && !w.Job.Suspended:
 		return fsm.Wait(ReasonRunning, "jobs")
+	}
+	return prepare(in)
+}
+
+// prepare makes the Job and lets it run, once everything is saved.
+func prepare(in input) fsm.Decision {
+	w, s := in.World, in.Obj.Status
+	switch {
 	case w.Digest == "" || w.Footprint == "":
 		return fsm.Wait(ReasonNotLooked, "target").In(look)
 	case w.Digest != s.PlanDigest:
