@@ -15,7 +15,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 )
 
-func TestAControlPlaneServesItsVersionAndSchedulesAccountsForPods(t *testing.T) {
+func TestAControlPlaneServesItsVersionAndMakesAccountsForPods(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	client, err := kubernetes.NewForConfig(b.Config())
 	if err != nil {

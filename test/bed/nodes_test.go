@@ -3,6 +3,8 @@ package bed_test
 import (
 	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,10 +20,11 @@ import (
 )
 
 const (
-	soon     = 60 * time.Second
-	askEvery = 200 * time.Millisecond
-	waitFlag = "--timeout=60s"
-	oneNode  = 1
+	soon      = 60 * time.Second
+	askEvery  = 200 * time.Millisecond
+	oneAnswer = 5 * time.Second
+	waitFlag  = "--timeout=60s"
+	oneNode   = 1
 )
 
 type valkeyVersion struct{ Name, Image, Version string }
@@ -76,14 +79,42 @@ func TestPodsLogExecServeAndFinish(t *testing.T) {
 		t.Errorf("exec printed %q", out)
 	}
 	address := kubectl(t, b, namespace, "get", "service", "tools", "--output=jsonpath={.spec.clusterIP}")
-	eventually(t, "an answer through the Service", func(ctx context.Context) (string, bool) {
-		out, err := b.Kubectl(ctx, "--namespace="+namespace, "exec", "tools", "--", "wget", "-q", "-O-", "http://"+address)
-		return out, err == nil && out == "served\n"
-	})
+	for from, ask := range map[string]func(context.Context) (string, error){
+		"a pod": func(ctx context.Context) (string, error) {
+			return b.Kubectl(ctx, "--namespace="+namespace, "exec", "tools", "--", "wget", "-q", "-O-", "http://"+address)
+		},
+		"the node": func(ctx context.Context) (string, error) {
+			const get = `exec 3<>/dev/tcp/$0/80 && printf 'GET / HTTP/1.0\r\n\r\n' >&3 && cat <&3`
+			out, err := b.Node(1).Command(ctx, "bash", "-c", get, address).CombinedOutput()
+			return string(out), err
+		},
+		"the host": func(ctx context.Context) (string, error) { return httpGet(ctx, "http://"+address) },
+	} {
+		eventually(t, "an answer through the Service, asked from "+from, func(ctx context.Context) (string, bool) {
+			ctx, cancel := context.WithTimeout(ctx, oneAnswer)
+			defer cancel()
+			out, err := ask(ctx)
+			return out, err == nil && strings.HasSuffix(out, "served\n")
+		})
+	}
 	kubectl(t, b, namespace, "wait", "job/count", "--for=condition=Complete", waitFlag)
 	if out := kubectl(t, b, namespace, "logs", "job/count"); !strings.HasPrefix(out, "1\n2\n3\n") {
 		t.Errorf("log of job %q", out)
 	}
+}
+
+func httpGet(ctx context.Context, url string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
 }
 
 func kubectl(t *testing.T, b *bed.Bed, namespace string, args ...string) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/internal/process"
 )
 
-// state is what one command leaves for the next.
+// state is what one command leaves for the next, and for scripts: they read Kubeconfig and Kubectl.
 type state struct {
 	Supervisor process.Identity
 	Servers    map[string]process.Identity
