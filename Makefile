@@ -4,15 +4,16 @@ TOOL := go tool -modfile=tools.mod
 BED  := go run ./test/bed/cmd/bed
 
 # AREA is one area, capture or valkey; empty is all of them. LEVEL of e2e is core or
-# full. BUDGET cuts sim short, SEED repeats a run. SECONDS is how long soak goes on.
+# full. BUDGET cuts sim short, SEED repeats a run, PLAN one plan of it. SECONDS is how long soak goes on.
 # NODES of the bed: 0 is a control plane alone, which needs no root.
 AREA    ?=
 LEVEL   ?= core
 BUDGET  ?=
 SEED    ?=
+PLAN    ?=
 SECONDS ?= 600
 NODES   ?= 1
-export AREA LEVEL BUDGET SEED
+export AREA LEVEL BUDGET SEED PLAN
 
 .DEFAULT_GOAL := help
 .PHONY: help test scenario integration sim soak e2e mutants bench bed-up bed-down bed-status run lint generate verify

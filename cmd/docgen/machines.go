@@ -3,12 +3,14 @@ package main
 import (
 	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 )
 
 // machines lists every machine that has a reference page. A test fails if one that
 // exists is not listed.
 var machines = []machine{
 	of(&keeper.Machine, "internal/capture/keeper"),
+	of(&cluster.Machine, "internal/valkey/cluster"),
 }
 
 // machine is one kind, without its type parameters.

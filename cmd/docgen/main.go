@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/statecraft-dev/statecraft/internal/kube"
@@ -88,7 +87,6 @@ func writeReference(dir string, pages map[string]string) error {
 }
 
 func table(head string, rows []string) string {
-	slices.Sort(rows)
 	rule := strings.Repeat("|---", strings.Count(head, "|")-1) + "|"
 	return head + "\n" + rule + "\n" + strings.Join(rows, "\n") + "\n"
 }

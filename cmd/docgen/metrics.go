@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,6 +29,7 @@ func metricsPage(collectors []prometheus.Collector) string {
 			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", m[1], typeOf(c), labels, m[2]))
 		}
 	}
+	slices.Sort(rows)
 	return "# Metrics\n\n" + generated +
 		"Served by the manager. Labels are bounded: kinds, phases and events are constants, and no object is named.\n\n" +
 		table("| metric | type | labels | what it tells |", rows)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,26 +13,27 @@ const generated = "<!-- Written by cmd/docgen from the code itself; make generat
 // has a line, and a reason without a sentence is an error: it is what a person reads
 // who must act on it.
 func (m machine) page(said, kernel []constant) (string, error) {
-	lines := map[string]string{}
+	// In the order of their declarations, which tell a story; then those of the table.
+	var reasons []constant
 	for _, c := range said {
 		if c.kind == "Reason" {
-			lines[c.value] = c.doc
+			reasons = append(reasons, c)
 		}
 	}
 	// A guard, a deadline and a failed effect give the name of their event as reason.
-	events := append(append([]constant{}, said...), kernel...)
+	events := slices.Concat(said, kernel)
 	for _, reason := range m.drawing.Reasons() {
-		if _, known := lines[string(reason)]; !known {
-			lines[string(reason)] = find(events, string(reason))
+		if find(reasons, string(reason)) == "" {
+			reasons = append(reasons, constant{"Reason", string(reason), find(events, string(reason))})
 		}
 	}
 	var rows []string
 	var errs []error
-	for reason, doc := range lines {
-		if doc == "" {
-			errs = append(errs, fmt.Errorf("%s: the reason %s has no doc sentence", m.kind, reason))
+	for _, c := range reasons {
+		if c.doc == "" {
+			errs = append(errs, fmt.Errorf("%s: the reason %s has no doc sentence", m.kind, c.value))
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s |", reason, doc))
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |", c.value, c.doc))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return "", err
