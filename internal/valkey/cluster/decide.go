@@ -28,15 +28,21 @@ func decidePending(in input) fsm.Decision {
 	if w.Reservation.State != Ours {
 		effects = append(effects, TakeReservation{})
 	}
-	if effects = append(effects, apply(w.unapplied())...); len(effects) > 0 {
-		return fsm.Do(ReasonApplying, effects...).Because("children to be applied")
+	const words = "children to be applied and seen by their controllers"
+	if effects = append(effects, apply(w.Shape, w.unapplied())...); len(effects) > 0 {
+		return fsm.Do(ReasonApplying, effects...).Because(words)
+	}
+	// The StatefulSet controller needs a moment, which is not worth a write of its
+	// own: so it is spent here, and Creating is passed by.
+	if _, unsettled := w.unsettled(); unsettled {
+		return fsm.Wait(ReasonApplying, "children").In(recheck).Because(words)
 	}
 	return fsm.Fire(ResourcesApplied, ReasonApplied)
 }
 
-func apply(children []Child) (effects []fsm.Effect) {
+func apply(shape Shape, children []Child) (effects []fsm.Effect) {
 	for _, c := range children {
-		effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID})
+		effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID, Shape: shape})
 	}
 	return effects
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -75,12 +76,8 @@ func housekeeping(in input) (effects []fsm.Effect) {
 	if w.Reservation.State == Ours {
 		effects = append(effects, ReleaseReservation{})
 	}
-	for _, c := range w.unapplied() {
-		if c.UID == "" || c.Kind != KindStatefulSet {
-			effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID})
-		}
-	}
-	return effects
+	lost := slices.DeleteFunc(w.unapplied(), func(c Child) bool { return c.UID != "" && c.Kind == KindStatefulSet })
+	return append(effects, apply(w.Shape, lost)...)
 }
 
 // notApplied says which wish of the spec is not followed, and why.

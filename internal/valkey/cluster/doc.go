@@ -19,7 +19,7 @@
 //	status: Pending, WaitingForPods, InitializingCluster,
 //	AssigningSlots, ConfiguringReplicas, Running       6
 //
-// which is 13 + M. Creating and VerifyingClusterHealth do nothing but wait and are
-// passed in the chain that leads to the next; where their wait is a long one, each
-// costs a write more.
+// which is 13 + M. Creating and VerifyingClusterHealth only wait, and as a rule for
+// what the phase before them has waited for already: they are passed in the chain
+// that leads to the next.
 package cluster

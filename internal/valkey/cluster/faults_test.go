@@ -97,7 +97,7 @@ func TestFaultRunningWithoutAgreement(t *testing.T) {
 // comes back by it.
 func TestFaultTemplateAppliedInUse(t *testing.T) {
 	b := broken(Running, func(in input) fsm.Decision {
-		if effects := apply(in.World.unapplied()); len(effects) > 0 && !in.Obj.Spec.Paused {
+		if effects := apply(in.World.Shape, in.World.unapplied()); len(effects) > 0 && !in.Obj.Spec.Paused {
 			return fsm.Do(ReasonApplying, effects...)
 		}
 		return decideRunning(in)

@@ -24,7 +24,7 @@ const (
 
 // The events of a cluster.
 const (
-	ResourcesApplied    fsm.Event = "ResourcesApplied"    // every child exists as it should
+	ResourcesApplied    fsm.Event = "ResourcesApplied"    // every child exists as it should and was seen by its controller
 	StatefulSetReady    fsm.Event = "StatefulSetReady"    // the StatefulSets were seen by their controller
 	PodsRunning         fsm.Event = "PodsRunning"         // every server answers
 	ClusterMeetComplete fsm.Event = "ClusterMeetComplete" // every server knows every other
@@ -120,7 +120,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 				Fail:   refused,
 			},
 			Creating: {
-				Doc:    "Waiting until the StatefulSet controller has seen the StatefulSets.",
+				Doc:    "Checking that the StatefulSet controller has seen every StatefulSet.",
 				Class:  fsm.Working,
 				Decide: decideCreating,
 				On:     map[fsm.Event]fsm.Phase{StatefulSetReady: WaitingForPods, ReconcileError: Failed},

@@ -1,0 +1,69 @@
+// Package act performs the effects of area valkey. It is the only package of the
+// area that is handed writers.
+package act
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+// Cluster performs the effects of a ValkeyCluster.
+type Cluster struct {
+	Children     kube.Writer
+	Reservations kube.Reservations
+	Servers      wire.Writer
+	// Marks owns nothing but the mark that a cluster was formed: under one name with
+	// the rest, an apply by somebody who has not seen it yet would remove it.
+	Marks kube.Writer
+}
+
+// Act performs one effect.
+func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) (string, error) {
+	switch e := effect.(type) {
+	case cluster.TakeReservation:
+		self := kube.RefOf("ValkeyCluster", valkeyv1.GroupVersion.Group, c)
+		return "", a.Reservations.Take(ctx, self, self)
+	case cluster.ReleaseReservation:
+		self := kube.RefOf("ValkeyCluster", valkeyv1.GroupVersion.Group, c)
+		return "", a.Reservations.Release(ctx, self, self)
+	case cluster.ApplyChild:
+		return "", a.apply(ctx, c, e)
+	case cluster.MarkFormed:
+		return "", a.markFormed(ctx, c, e)
+	case cluster.Meet:
+		return "", a.meet(ctx, e)
+	case cluster.AddSlots:
+		return "", classify(e.At.Pod, a.Servers.AddSlots(ctx, target(e.At), e.Slots))
+	case cluster.Replicate:
+		return "", classify(e.At.Pod, a.Servers.Replicate(ctx, target(e.At), e.Primary.ID))
+	}
+	return "", fmt.Errorf("unknown effect %s", effect)
+}
+
+func (a Cluster) apply(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) error {
+	for _, child := range spec.Children(c, e.Shape.Masters, e.Shape.Replicas) {
+		if e.Child.Kind == spec.KindOf(child) && e.Child.Name == child.GetName() {
+			return a.Children.Apply(ctx, child, types.UID(e.UID))
+		}
+	}
+	return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: the spec does not ask for it any more", e.Child)}
+}
+
+func (a Cluster) markFormed(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.MarkFormed) error {
+	mark := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: c.Namespace, Name: spec.EndpointName(c),
+		Annotations: map[string]string{valkeyv1.FormedAnnotation: "true"},
+	}}
+	return a.Marks.Apply(ctx, mark, types.UID(e.UID))
+}

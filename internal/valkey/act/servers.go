@@ -1,0 +1,60 @@
+package act
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+const atATime = 32 // servers that are told something at a time
+
+// meet lets all servers introduce themselves at once: the sooner the last has, the
+// sooner gossip is done. One that cannot does not keep the others from it.
+func (a Cluster) meet(ctx context.Context, e cluster.Meet) error {
+	var g errgroup.Group
+	g.SetLimit(atATime)
+	for _, i := range e.Introductions {
+		g.Go(func() error {
+			addrs := make([]string, 0, len(i.To))
+			for _, to := range i.To {
+				addrs = append(addrs, to.Addr)
+			}
+			return classify(i.Of.Pod, a.Servers.Meet(ctx, target(i.Of), addrs))
+		})
+	}
+	return g.Wait()
+}
+
+func target(m cluster.Member) wire.Target { return wire.Target{Addr: m.Addr, ID: m.ID} }
+
+// classify says whether it helps to try again, and names the pod in words that do
+// not change from try to try.
+func classify(pod string, err error) error {
+	if err == nil {
+		return nil
+	}
+	for kind, class := range classes {
+		if errors.Is(err, kind) {
+			return &fsm.Error{Class: class, Err: err, Say: pod + ": " + kind.Error()}
+		}
+	}
+	return err
+}
+
+// What a server refuses depends on what it is by now, so it is looked at again;
+// only who is denied access is denied it again.
+var classes = map[error]fsm.ErrorClass{
+	wire.ErrUnreachable: fsm.Transient,
+	wire.ErrLoading:     fsm.Transient,
+	wire.ErrMalformed:   fsm.Transient,
+	wire.ErrOtherServer: fsm.Changed,
+	wire.ErrUnknownPeer: fsm.Changed,
+	wire.ErrNotBlank:    fsm.Changed,
+	wire.ErrRefused:     fsm.Changed,
+	wire.ErrDenied:      fsm.Refused,
+}

@@ -1,0 +1,56 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+)
+
+// children compares what should exist with what does. That one does not is believed
+// only from a live read: the cache may not show yet what we have just made.
+func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, shape cluster.Shape) ([]cluster.Child, error) {
+	wanted := spec.Children(c, shape.Masters, shape.Replicas)
+	children := make([]cluster.Child, 0, len(wanted))
+	for _, want := range wanted {
+		child := cluster.Child{Ref: cluster.Ref{Kind: spec.KindOf(want), Name: want.GetName()}}
+		there := reflect.New(reflect.TypeOf(want).Elem()).Interface().(spec.Object)
+		key := read.Key{Namespace: c.Namespace, Name: want.GetName()}
+		err := o.Cached.Get(ctx, key, there)
+		if apierrors.IsNotFound(err) {
+			err = o.Live.Get(ctx, key, there)
+		}
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("read %s: %w", child.Ref, err)
+		}
+		if err == nil {
+			child.UID = string(there.GetUID())
+			child.Foreign = !ownedBy(there, c.UID)
+			child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
+			child.Settled = settled(there)
+		}
+		children = append(children, child)
+	}
+	return children, nil
+}
+
+// settled says that the controller of a child has seen it as it is.
+func settled(child spec.Object) bool {
+	s, is := child.(*appsv1.StatefulSet)
+	return !is || s.Status.ObservedGeneration >= s.Generation
+}
+
+// ownedBy says that the controller of obj is this very object.
+func ownedBy(obj metav1.Object, owner types.UID) bool {
+	ref := metav1.GetControllerOf(obj)
+	return ref != nil && owner != "" && ref.UID == owner
+}

@@ -1,0 +1,129 @@
+// Package observe reads the worlds of area valkey: children and pods from the API
+// server, and what the servers themselves say. It is handed readers only.
+package observe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+)
+
+// How old what a server said may be: less than the time between two looks while
+// something is being made, more than it while all rests.
+const (
+	youngWhileMaking = 150 * time.Millisecond
+	youngAtRest      = 2 * EveryAtRest
+)
+
+// Cluster observes a ValkeyCluster.
+type Cluster struct {
+	Cached       read.Reader
+	Live         read.Live
+	Reservations read.Reservations
+	Servers      read.Samples[Answers]
+}
+
+// Observe reads everything that a decision about the cluster may look at.
+func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w cluster.World, err error) {
+	if w.Formed, err = o.formed(ctx, c); err != nil {
+		return w, err
+	}
+	shards, err := o.shards(ctx, c)
+	if err != nil {
+		return w, err
+	}
+	w.Shape = cluster.Wanted(c)
+	if w.Formed {
+		w.Shape = recorded(c, shards)
+	}
+	if w.Children, err = o.children(ctx, c, w.Shape); err != nil {
+		return w, err
+	}
+	if w.Reservation, err = o.reservation(ctx, c); err != nil {
+		return w, err
+	}
+	w.Nodes, err = o.nodes(ctx, c, w.Shape, shards)
+	return w, err
+}
+
+// formed reads the mark on the ConfigMap. That it is not there is believed only
+// from a live read: whoever takes a formed cluster for a new one loses its data.
+func (o Cluster) formed(ctx context.Context, c *valkeyv1.ValkeyCluster) (bool, error) {
+	for _, from := range []read.Reader{o.Cached, o.Live} {
+		var config corev1.ConfigMap
+		err := from.Get(ctx, read.Key{Namespace: c.Namespace, Name: spec.EndpointName(c)}, &config)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, fmt.Errorf("read ConfigMap: %w", err)
+		}
+		if err == nil && ownedBy(&config, c.UID) && config.Annotations[valkeyv1.FormedAnnotation] != "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// shards are the StatefulSets of the cluster that exist, by name.
+func (o Cluster) shards(ctx context.Context, c *valkeyv1.ValkeyCluster) (map[string]*appsv1.StatefulSet, error) {
+	var list appsv1.StatefulSetList
+	if err := o.Cached.List(ctx, &list, read.InNamespace(c.Namespace), read.Labels(spec.Labels(c))); err != nil {
+		return nil, fmt.Errorf("list StatefulSets: %w", err)
+	}
+	shards := map[string]*appsv1.StatefulSet{}
+	for i := range list.Items {
+		if s := &list.Items[i]; ownedBy(s, c.UID) {
+			shards[s.Name] = s
+		}
+	}
+	return shards, nil
+}
+
+// recorded is the shape of a cluster that was formed: the StatefulSets that exist
+// are its record, not the spec, which may have been changed since. One that is
+// missing is missed if the status still knows of it and the spec still wants it.
+func recorded(c *valkeyv1.ValkeyCluster, shards map[string]*appsv1.StatefulSet) cluster.Shape {
+	shape := cluster.Wanted(c)
+	if len(shards) == 0 {
+		return shape
+	}
+	masters := min(shape.Masters, int(c.Status.Masters))
+	for i := range maxShards {
+		if s, exists := shards[spec.ShardName(c, i)]; exists {
+			masters = max(masters, i+1)
+			if s.Spec.Replicas != nil {
+				shape.Replicas = int(*s.Spec.Replicas) - 1
+			}
+		}
+	}
+	shape.Masters = masters
+	return shape
+}
+
+const maxShards = 250 // as the schema has it
+
+// reservation says whose the cluster is to operate on.
+func (o Cluster) reservation(ctx context.Context, c *valkeyv1.ValkeyCluster) (cluster.Reservation, error) {
+	r, err := o.Reservations.Of(ctx, c.UID)
+	switch {
+	case err != nil:
+		return cluster.Reservation{}, fmt.Errorf("read reservation: %w", err)
+	case r.HeldBy(RefOf(c)):
+		return cluster.Reservation{State: cluster.Ours}, nil
+	case r.Free():
+		return cluster.Reservation{State: cluster.Free}, nil
+	}
+	return cluster.Reservation{State: cluster.Others, Holder: r.Holder.Title()}, nil
+}
+
+// RefOf names a cluster for good.
+func RefOf(c *valkeyv1.ValkeyCluster) read.Ref {
+	return read.Ref{Kind: "ValkeyCluster." + valkeyv1.GroupVersion.Group, Namespace: c.Namespace, Name: c.Name, UID: c.UID}
+}

@@ -1,0 +1,99 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// nodes joins every place there should be with the pod that is there and with what
+// answers at its address.
+func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape cluster.Shape, shards map[string]*appsv1.StatefulSet) (topology.Nodes, error) {
+	pods, err := podsOf(ctx, o.Cached, read.Key{Namespace: c.Namespace, Name: c.Name})
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]*corev1.Pod{}
+	for i := range pods {
+		byName[pods[i].Name] = &pods[i]
+	}
+	young := youngAtRest
+	if making(c.Status.Phase) {
+		young = youngWhileMaking
+	}
+	answers := o.Servers.Fresh(ctx, read.Key{Namespace: c.Namespace, Name: c.Name}, young).Value
+	nodes := make(topology.Nodes, 0, shape.Nodes())
+	for i := range shape.Masters {
+		shard := shards[spec.ShardName(c, i)]
+		for j := range 1 + shape.Replicas {
+			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
+			if p := byName[n.Name]; p != nil && shard != nil && ownedBy(p, shard.UID) {
+				n.Pod = podFacts(n.Pod, p)
+				n.Server = answers[n.Addr]
+			}
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes, nil
+}
+
+// podsOf lists the pods that bear the name of a cluster.
+func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	err := cached.List(ctx, &pods, read.InNamespace(key.Namespace), read.Labels{valkeyv1.ClusterLabel: key.Name})
+	if err != nil {
+		return nil, fmt.Errorf("list pods: %w", err)
+	}
+	return pods.Items, nil
+}
+
+func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
+	at.UID, at.Addr, at.Trouble = string(p.UID), addrOf(p), trouble(p)
+	for _, c := range p.Spec.Containers {
+		if c.Name == spec.ServerContainer {
+			at.Image = c.Image
+		}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			at.Ready = c.Status == corev1.ConditionTrue && p.DeletionTimestamp == nil
+		}
+	}
+	return at
+}
+
+// addrOf is where the pod's server listens, or "" while it cannot.
+func addrOf(p *corev1.Pod) string {
+	if p.Status.PodIP == "" || p.Status.Phase != corev1.PodRunning {
+		return ""
+	}
+	return net.JoinHostPort(p.Status.PodIP, strconv.Itoa(valkeyv1.ClientPort))
+}
+
+// onTheWay are the reasons for which a container waits in the course of things.
+var onTheWay = map[string]bool{"": true, "ContainerCreating": true, "PodInitializing": true}
+
+// trouble is why the pod does not run, if somebody must do something about it.
+func trouble(p *corev1.Pod) string {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+			return c.Reason
+		}
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if w := c.State.Waiting; w != nil && !onTheWay[w.Reason] {
+			return w.Reason
+		}
+	}
+	return ""
+}

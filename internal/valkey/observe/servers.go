@@ -1,0 +1,90 @@
+package observe
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+// How often the servers of a cluster are asked.
+const (
+	EveryWhileMaking = 100 * time.Millisecond
+	EveryAtRest      = 10 * time.Second
+)
+
+// Limits of one look at a cluster: how many servers are asked at a time, and how
+// long all of them together may take. Each has its own second, see wire.
+const (
+	atATime = 32
+	inAll   = 3 * time.Second
+)
+
+// Answers is what the servers of a cluster say, by address. One that is silent is
+// not in it: that it is, is a fact and not an error.
+type Answers map[string]*topology.Server
+
+// Servers asks the servers of clusters. Its Take is a sampler's.
+type Servers struct {
+	Cached read.Reader
+	Wire   wire.Reader
+}
+
+// Take asks every server of a cluster.
+func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
+	pods, err := podsOf(ctx, s.Cached, key)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, inAll)
+	defer cancel()
+	var mu sync.Mutex
+	answers := Answers{}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atATime)
+	for i := range pods {
+		addr := addrOf(&pods[i])
+		if addr == "" {
+			continue
+		}
+		g.Go(func() error {
+			if server, err := s.Wire.Ask(ctx, addr); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				answers[addr] = server
+			}
+			return nil
+		})
+	}
+	return answers, g.Wait()
+}
+
+// Same says that two looks saw the same: offsets and counts of keys are not part
+// of an answer, so a cluster at rest does not change.
+func Same(a, b Answers) bool { return reflect.DeepEqual(a, b) }
+
+// Every is how often a cluster in this phase is asked; 0 is not at all.
+func Every(phase meta.Phase) time.Duration {
+	switch {
+	case making(phase):
+		return EveryWhileMaking
+	case phase == cluster.Deleting:
+		return 0
+	}
+	return EveryAtRest
+}
+
+// making says that servers are about to change, and are waited for.
+func making(phase meta.Phase) bool {
+	return slices.Contains([]meta.Phase{cluster.WaitingForPods, cluster.InitializingCluster, cluster.AssigningSlots,
+		cluster.ConfiguringReplicas, cluster.VerifyingClusterHealth}, phase)
+}

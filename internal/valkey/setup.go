@@ -1,0 +1,115 @@
+// Package valkey wires the controllers of area valkey.
+package valkey
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/act"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/observe"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+// What the area may do.
+//
+// +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters/status,verbs=patch
+// +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+
+// Area is area valkey.
+var Area = kube.AreaSetup{Name: "valkey", AddToScheme: valkeyv1.AddToScheme, Setup: setup}
+
+// asked is how many clusters are looked at at a time.
+const asked = 16
+
+// Servers is the door to Valkey, real or fake.
+type Servers interface {
+	wire.Reader
+	wire.Writer
+}
+
+// Sampler looks at the servers of clusters.
+type Sampler = kube.Sampler[observe.Answers]
+
+// NewSampler builds the sampler that the controller of clusters reads.
+func NewSampler(e kube.Env, servers wire.Reader, wake func(read.Key)) *Sampler {
+	return &Sampler{
+		Take: observe.Servers{Cached: e.Cached(), Wire: servers}.Take,
+		Same: observe.Same, Wake: wake, Now: e.Now, Budget: asked,
+	}
+}
+
+// NewCluster builds the controller of ValkeyClusters.
+func NewCluster(e kube.Env, servers wire.Writer, sampler *Sampler) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
+	r := kube.NewReconciler(e, &cluster.Machine)
+	r.Observe = observe.Cluster{
+		Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations, Servers: sampler,
+	}.Observe
+	r.Act = act.Cluster{
+		Children: e.Writer("valkeycluster"), Marks: e.Writer("valkeycluster-formed"),
+		Reservations: e.Reservations(), Servers: servers,
+	}.Act
+	r.Then = func(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
+		if !found {
+			sampler.Every(key, 0)
+			return
+		}
+		sampler.Every(key, observe.Every(c.Status.Phase))
+	}
+	return r
+}
+
+func setup(a *kube.Area) error {
+	servers, waker := wire.NewClient(), &kube.Waker{}
+	sampler := NewSampler(a.Env, servers, waker.Wake)
+	if err := a.Run(func(ctx context.Context) error {
+		defer servers.Close()
+		return sampler.Start(ctx)
+	}); err != nil {
+		return fmt.Errorf("run sampler: %w", err)
+	}
+	return kube.Add(a, NewCluster(a.Env, servers, sampler), waker,
+		changed(a, &corev1.Service{}),
+		changed(a, &corev1.ConfigMap{}),
+		changed(a, &policyv1.PodDisruptionBudget{}),
+		changed(a, &appsv1.StatefulSet{}),
+		kube.Mapped(a, &corev1.Pod{}, clusterOf),
+	)
+}
+
+// changed wakes the owner of a child that was changed or removed. That one was made
+// is no news: whoever made it is about to look, and would only look too early.
+func changed(a *kube.Area, child client.Object) source.Source {
+	mgr := a.Manager()
+	owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &valkeyv1.ValkeyCluster{}, handler.OnlyControllerOwner())
+	news := predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
+	return source.Kind[client.Object](mgr.GetCache(), child, owner, news)
+}
+
+// clusterOf wakes the cluster whose name a pod bears. Whether the pod is really its
+// own is for the observer to find out.
+func clusterOf(_ context.Context, pod client.Object) []reconcile.Request {
+	name := pod.GetLabels()[valkeyv1.ClusterLabel]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: read.Key{Namespace: pod.GetNamespace(), Name: name}}}
+}
