@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -44,10 +45,11 @@ func (c *Cell) get(ctx context.Context, key client.ObjectKey, obj client.Object,
 func (c *Cell) recall(ref Ref) (is *unstructured.Unstructured, old bool) {
 	c.run.mu.Lock()
 	defer c.run.mu.Unlock()
-	if c.lag == nil {
+	moment, lags := c.lags(ref.GroupVersionKind)
+	if !lags {
 		return nil, false
 	}
-	return c.run.record.asOf(ref, c.lag.moment)
+	return c.run.record.asOf(ref, moment)
 }
 
 // saw notes what a read showed: garbage collection and other controllers of the
@@ -98,25 +100,26 @@ func (c *Cell) list(ctx context.Context, list client.ObjectList, opts ...client.
 func (c *Cell) recallList(list client.ObjectList, items []runtime.Object, opts []client.ListOption) error {
 	c.run.mu.Lock()
 	defer c.run.mu.Unlock()
-	if c.lag == nil {
-		return nil
-	}
 	gvk, err := apiutil.GVKForObject(list, c.run.lab.scheme)
 	if err != nil {
 		return err
 	}
-	gvk.Kind = gvk.Kind[:len(gvk.Kind)-len("List")]
+	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	moment, lags := c.lags(gvk)
+	if !lags {
+		return nil
+	}
 	var options client.ListOptions
 	options.ApplyOptions(opts)
 	var then []runtime.Object
 	for _, item := range items { // what the record does not know is as it is
 		obj := item.(client.Object)
-		if _, known := c.run.record.asOf(Ref{gvk, client.ObjectKeyFromObject(obj)}, c.lag.moment); !known {
+		if _, known := c.run.record.asOf(Ref{gvk, client.ObjectKeyFromObject(obj)}, moment); !known {
 			then = append(then, item)
 		}
 	}
 	for ref := range c.run.record.byRef {
-		was, _ := c.run.record.asOf(ref, c.lag.moment)
+		was, _ := c.run.record.asOf(ref, moment)
 		if ref.GroupVersionKind != gvk || was == nil || !selected(was, &options) {
 			continue
 		}

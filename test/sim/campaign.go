@@ -24,6 +24,7 @@ type Options struct {
 	Budget time.Duration // 0: until everything was tried
 	Pairs  bool          // two faults a plan, as many plans as fit
 	Plan   string        // this one alone
+	Faults []Fault       // all, if empty
 }
 
 // Run tries a subject under faults.
@@ -32,7 +33,7 @@ func (l *Lab) Run(ctx context.Context, o Options) (*Report, error) {
 	if err := c.clean(ctx); err != nil {
 		return nil, fmt.Errorf("%s without faults: %w", l.subject.Name, err)
 	}
-	c.plans = plansOf(c.reference.calls)
+	c.plans = plansOf(c.reference.calls, o.Faults)
 	c.report.count(c.reference.calls, c.plans)
 	if o.Plan != "" {
 		plan, err := find(c.plans, o.Plan)
@@ -155,7 +156,9 @@ func (c *campaign) feed(ctx context.Context) <-chan numbered {
 func (c *campaign) order() func(n int) (Plan, bool) {
 	chance := rand.New(rand.NewPCG(c.options.Seed, 0)) //nolint:gosec // repeatable on purpose
 	if c.options.Pairs && c.options.Plan == "" {
-		return func(int) (Plan, bool) { return pair(c.plans[chance.IntN(len(c.plans))], chance), true }
+		return func(int) (Plan, bool) {
+			return pair(c.plans[chance.IntN(len(c.plans))], c.options.Faults, chance), true
+		}
 	}
 	order := chance.Perm(len(c.plans))
 	return func(n int) (Plan, bool) {
@@ -205,8 +208,8 @@ func (c *campaign) checkAll(ctx context.Context, waiting []*run) (still []*run, 
 	g.SetLimit(sideBySide)
 	for _, r := range waiting {
 		g.Go(func() error {
-			err := r.judge(ctx, c.reference, c.want)
-			if err != nil && time.Since(r.ended) < collectedWithin {
+			again, err := r.judge(ctx, c.reference, c.want)
+			if err != nil && again && time.Since(r.ended) < collectedWithin {
 				mu.Lock()
 				defer mu.Unlock()
 				still = append(still, r)
@@ -223,6 +226,9 @@ func (c *campaign) conclude(r *run, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Tried++
+	if r.second {
+		c.report.Twice++
+	}
 	if err != nil {
 		c.report.Divergences = append(c.report.Divergences, Divergence{Plan: r.plan, Why: err.Error()})
 		return

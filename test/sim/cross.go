@@ -60,6 +60,9 @@ func (r *run) arrive(c *Cell, site string, kind callKind) *Call {
 	}
 	phase := r.phase()
 	call := &Call{Boundary: Boundary{r.stage, phase, site}, kind: kind, placed: phase != ""}
+	if r.resting {
+		return call // every pass is like the one before
+	}
 	r.seen[call.Boundary]++
 	call.nth = r.seen[call.Boundary]
 	r.calls = append(r.calls, call)
@@ -93,10 +96,10 @@ func (f Fault) mayStrike(c *Call) bool {
 // strike does what a fault does before the call. An error is the caller's answer.
 func (c *Cell) strike(ctx context.Context, call *Call) error {
 	switch call.fault {
-	case Crash, Rewound:
+	case Crash, Rewound, RewoundOthers:
 		c.run.mu.Lock()
 		defer c.run.mu.Unlock()
-		c.dead, c.run.rewind = true, call.fault == Rewound
+		c.dead, c.run.rewind = true, call.fault
 		return errDead
 	case Conflict:
 		return errChanged
@@ -105,7 +108,7 @@ func (c *Cell) strike(ctx context.Context, call *Call) error {
 	case Stale:
 		c.run.mu.Lock()
 		defer c.run.mu.Unlock()
-		c.begin(len(c.run.record.versions))
+		c.begin(len(c.run.record.versions), schema.GroupVersionKind{})
 	case TwoLeaders, Takeover:
 		c.depose(ctx, call.fault)
 	case ClockJump:

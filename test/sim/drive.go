@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const (
@@ -43,10 +45,13 @@ func (r *run) until(ctx context.Context, condition func() error) error {
 	return ctx.Err()
 }
 
+// restPasses bounds the passes in a time in which nothing much should happen.
+const restPasses = 100
+
 // during lets happen what does within a time.
 func (r *run) during(ctx context.Context, d time.Duration) {
 	deadline := r.now().Add(d)
-	for passes := 0; ctx.Err() == nil && passes < mostPasses; passes++ {
+	for passes := 0; ctx.Err() == nil && passes < restPasses; passes++ {
 		if !r.step(ctx) && !r.advance(deadline) {
 			break
 		}
@@ -141,8 +146,9 @@ func (r *run) resync() {
 // wakeAll wakes every object that the process's caches hold. The run is locked.
 func (c *Cell) wakeAll() {
 	for i := range c.controllers {
+		moment, _ := c.lags(c.controllers[i].Kind)
 		for _, ref := range c.run.record.refs(c.controllers[i].Kind) {
-			if obj, _ := c.run.record.asOf(ref, c.moment()); obj != nil {
+			if obj, _ := c.run.record.asOf(ref, moment); obj != nil {
 				c.queue.add(item{i, ref.Key})
 			}
 		}
@@ -180,10 +186,13 @@ func (r *run) boot() *Cell {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.resync = r.clock.Add(resyncEvery)
-	if r.rewind {
-		r.rewind = false
-		c.begin(max(0, len(r.record.versions)-rewindBy))
+	switch past := max(0, len(r.record.versions)-rewindBy); r.rewind {
+	case Rewound:
+		c.begin(past, schema.GroupVersionKind{})
+	case RewoundOthers:
+		c.begin(past, r.play.Main.GroupVersionKind)
 	}
+	r.rewind = ""
 	c.wakeAll()
 	r.booted++
 	r.cells = append(r.cells, c)

@@ -46,7 +46,7 @@ func (r *run) deliver() {
 // hear is how a change reaches a process: at once, or when its cache catches up.
 func (c *Cell) hear(change Change) {
 	c.run.mu.Lock()
-	if c.lag != nil {
+	if _, lags := c.lags(change.GroupVersionKind); lags {
 		c.lag.held = append(c.lag.held, change)
 		c.run.mu.Unlock()
 		return

@@ -13,6 +13,7 @@ const (
 	Unavailable   Fault = "unavailable"    // 500, nothing is performed
 	Stale         Fault = "stale"          // the process's cache stands still from here on, for a while
 	Rewound       Fault = "rewound"        // the process ends; the cache of the next begins in the past
+	RewoundOthers Fault = "rewound-others" // the same, but it sees objects of the main kind as they are
 	LostEvent     Fault = "lost-event"     // nobody is told what this call changed
 	RepeatedEvent Fault = "repeated-event" // it is told again, later
 	TwoLeaders    Fault = "two-leaders"    // another process makes one pass in the middle of this one's
@@ -23,7 +24,7 @@ const (
 
 // Faults are all of them, in the order in which they are printed.
 var Faults = []Fault{
-	Crash, TimedOut, Conflict, Unavailable, Stale, Rewound, LostEvent, RepeatedEvent,
+	Crash, TimedOut, Conflict, Unavailable, Stale, Rewound, RewoundOthers, LostEvent, RepeatedEvent,
 	TwoLeaders, Takeover, ClockJump, Wiped,
 }
 

@@ -6,15 +6,21 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// judge compares the end of a run with that of the run without faults. It may be
-// asked again: garbage collection takes its time.
-func (r *run) judge(ctx context.Context, clean *run, want map[string]string) error {
+// judge compares the end of a run with that of the run without faults. It is asked
+// again if something is on its way out: garbage collection takes its time.
+func (r *run) judge(ctx context.Context, clean *run, want map[string]string) (again bool, err error) {
 	found, err := r.survey(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
+	return leaving(found), r.compare(found, clean, want)
+}
+
+func (r *run) compare(found []*unstructured.Unstructured, clean *run, want map[string]string) error {
 	if r.end != "" {
 		return orphans(found)
 	}

@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 const (
 	// lagsFor is how long a cache stays behind, unless enough passes were made before.
@@ -12,7 +16,8 @@ const (
 
 // lag is a cache that stands still.
 type lag struct {
-	moment int // what it shows, as a number of versions
+	moment int                     // what it shows, as a number of versions
+	but    schema.GroupVersionKind // of which it shows the newest: informers do not lag together
 	until  time.Time
 	passes int      // made since
 	held   []Change // not told yet
@@ -20,23 +25,26 @@ type lag struct {
 
 // begin makes the cache show a moment, and what came later when it catches up.
 // The run is locked.
-func (c *Cell) begin(moment int) {
+func (c *Cell) begin(moment int, but schema.GroupVersionKind) {
 	if c.lag != nil {
 		return // a cache does not go back while it runs
 	}
-	c.lag = &lag{moment: moment, until: c.run.clock.Add(lagsFor)}
+	c.lag = &lag{moment: moment, but: but, until: c.run.clock.Add(lagsFor)}
 	for _, v := range c.run.record.versions[moment:] {
+		if v.ref.GroupVersionKind == but {
+			continue
+		}
 		was, _ := c.run.record.asOf(v.ref, moment)
 		c.lag.held = append(c.lag.held, Change{Ref: v.ref, Was: was, Is: v.obj})
 	}
 }
 
-// moment is what the cache shows. The run is locked.
-func (c *Cell) moment() int {
-	if c.lag != nil {
-		return c.lag.moment
+// lags says whether the cache of a kind does, and what it shows. The run is locked.
+func (c *Cell) lags(kind schema.GroupVersionKind) (moment int, lags bool) {
+	if c.lag != nil && c.lag.but != kind {
+		return c.lag.moment, true
 	}
-	return len(c.run.record.versions)
+	return len(c.run.record.versions), false
 }
 
 // catchUp ends a lag whose time is over, and tells what was held back.

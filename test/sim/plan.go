@@ -29,11 +29,11 @@ func (p Plan) String() string {
 	return fmt.Sprintf("%s:%s+%d:%s", p.Spot, p.Fault, p.After, p.Second)
 }
 
-// plansOf lists every fault at every spot of a run where it can change anything.
-func plansOf(calls []*Call) (plans []Plan) {
+// plansOf lists the faults at every spot of a run where they can change anything.
+func plansOf(calls []*Call, faults []Fault) (plans []Plan) {
 	for _, c := range spots(calls) {
 		for _, f := range Faults {
-			if f.at(c) {
+			if f.in(faults) && f.at(c) {
 				plans = append(plans, Plan{Spot: Spot{c.Boundary, c.nth}, Fault: f})
 			}
 		}
@@ -66,7 +66,10 @@ func find(plans []Plan, name string) (Plan, error) {
 const furthest = 24
 
 // pair adds a second fault to a plan.
-func pair(p Plan, chance *rand.Rand) Plan {
-	p.After, p.Second = chance.IntN(furthest), Faults[chance.IntN(len(Faults))]
+func pair(p Plan, faults []Fault, chance *rand.Rand) Plan {
+	if len(faults) == 0 {
+		faults = Faults
+	}
+	p.After, p.Second = chance.IntN(furthest), faults[chance.IntN(len(faults))]
 	return p
 }

@@ -17,6 +17,7 @@ type Report struct {
 	Boundaries  int
 	Faults      int // kinds of fault that apply somewhere
 	Tried       int // plans
+	Twice       int // plans whose second fault struck, too
 	Total       int // boundaries × faults
 	Ends        map[string]int
 	Divergences []Divergence
@@ -47,6 +48,9 @@ func (r *Report) Print(out io.Writer) {
 	fmt.Fprintf(out, "sim %s: %d plans in %s, %.1f plans/s", name, r.Tried, r.Took.Round(100*time.Millisecond), float64(r.Tried)/r.Took.Seconds())
 	if !r.Options.Pairs && r.Options.Plan == "" {
 		fmt.Fprintf(out, ", boundary × fault %d/%d (%.0f %%)", r.Tried, r.Total, 100*float64(r.Tried)/float64(max(1, r.Total)))
+	}
+	if r.Options.Pairs {
+		fmt.Fprintf(out, ", %d struck twice", r.Twice)
 	}
 	fmt.Fprintln(out)
 	for _, end := range slices.Sorted(maps.Keys(r.Ends)) {

@@ -33,6 +33,7 @@ func (r *run) rest(ctx context.Context) {
 		}
 	}
 	r.mu.Lock()
+	r.resting = true
 	before := maps.Clone(r.writes)
 	r.mu.Unlock()
 	for range restRounds {

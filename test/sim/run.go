@@ -23,6 +23,7 @@ type run struct {
 	clock   time.Time
 	stage   int
 	record  record
+	resting bool // nothing is struck any more
 	calls   []*Call
 	seen    map[Boundary]int
 	cells   []*Cell
@@ -32,7 +33,7 @@ type run struct {
 	writes  map[string]int                // as the audit log counts them, by controllers
 	struck  int                           // calls made until the first fault struck, 0 before
 	second  bool                          // the second has struck
-	rewind  bool                          // the next process begins in the past
+	rewind  Fault                         // how the next process begins in the past, "" if it does not
 	wrong   []string                      // what diverged
 	end     string                        // the name of another end
 	ended   time.Time                     // by the machine's clock
