@@ -7,10 +7,11 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/valkey"
 )
 
 // areas are all there are, in the order in which they are set up.
-var areas = []kube.AreaSetup{capture.Area}
+var areas = []kube.AreaSetup{capture.Area, valkey.Area}
 
 // oneShots are the kinds that end for good and then hold no reservation.
 var oneShots = map[string]bool{}
