@@ -196,6 +196,7 @@ func (s statusWriter) Patch(_ context.Context, obj client.Object, _ client.Patch
 // recorder writes events into the log.
 type recorder func(string)
 
+//nolint:revive // the interface is client-go's
 func (r recorder) Eventf(_, _ runtime.Object, kind, reason, action, note string, args ...any) {
 	r(fmt.Sprintf("event %s %s %s: %s", kind, reason, action, fmt.Sprintf(note, args...)))
 }

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func metricOf(t *testing.T, c prometheus.Collector) float64 {
 func served(t *testing.T, sample string) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
-	promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
 	for line := range strings.Lines(answer.Body.String()) {
 		if value, is := strings.CutPrefix(line, sample+" "); is {
 			return strings.TrimSpace(value)

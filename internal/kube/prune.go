@@ -48,14 +48,9 @@ func ApplyOf(obj client.Object, scheme *runtime.Scheme) (*unstructured.Unstructu
 func prune(m map[string]any) {
 	for key, value := range m {
 		switch v := value.(type) {
-		case nil:
-			delete(m, key)
 		case map[string]any:
-			if words[key] {
-				continue
-			}
-			if prune(v); len(v) == 0 && emptyStructs[key] {
-				delete(m, key)
+			if !words[key] {
+				prune(v)
 			}
 		case []any:
 			for _, item := range v {
@@ -63,10 +58,22 @@ func prune(m map[string]any) {
 					prune(fields)
 				}
 			}
-		case string, int64:
-			if empty, known := emptyScalars[key]; known && v == empty {
-				delete(m, key)
-			}
+		}
+		if unset(key, value) {
+			delete(m, key)
 		}
 	}
+}
+
+func unset(key string, value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0 && emptyStructs[key]
+	case string, int64:
+		empty, known := emptyScalars[key]
+		return known && v == empty
+	}
+	return false
 }

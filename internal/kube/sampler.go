@@ -21,17 +21,19 @@ type Sampler[V any] struct {
 
 	mu   sync.Mutex
 	jobs map[read.Key]*sampling[V]
+	busy map[read.Key]bool // being polled, even if forgotten since
 }
 
 type sampling[V any] struct {
 	every time.Duration
 	due   time.Time
-	busy  bool
 	last  read.Sample[V]
 }
 
-// tick is how often due samples are looked for.
-const tick = 50 * time.Millisecond
+const (
+	tick       = 50 * time.Millisecond // how often due samples are looked for
+	lookWithin = 3 * time.Second       // a look that hangs must not keep its place in the budget, nor a pass
+)
 
 // Every sets how often an object's world is polled; 0 forgets it.
 func (s *Sampler[V]) Every(key read.Key, every time.Duration) {
@@ -62,23 +64,32 @@ func (s *Sampler[V]) Fresh(ctx context.Context, key read.Key, age time.Duration)
 	if old, taken := last.Age(s.Now()); taken && old <= age && last.Err == nil {
 		return last
 	}
+	s.mu.Lock()
+	s.job(key)
+	s.mu.Unlock()
 	sample, _ := s.take(ctx, key)
 	return sample
 }
 
-// take looks, remembers, and says whether anything changed.
+// take looks, remembers, and says whether anything changed. What was forgotten
+// during the look stays forgotten.
 func (s *Sampler[V]) take(ctx context.Context, key read.Key) (sample read.Sample[V], changed bool) {
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
 	value, err := s.Take(ctx, key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	job := s.job(key)
+	job, wanted := s.jobs[key]
+	if !wanted {
+		job = &sampling[V]{}
+	}
 	was := job.last
 	job.due = s.Now().Add(job.every)
 	if job.last.Err = err; err == nil {
 		job.last.Value, job.last.At = value, s.Now()
 	}
 	changed = (was.Err == nil) != (err == nil) || err == nil && (was.At.IsZero() || !s.Same(was.Value, value))
-	return job.last, changed
+	return job.last, changed && wanted
 }
 
 func (s *Sampler[V]) job(key read.Key) *sampling[V] {
@@ -120,9 +131,12 @@ func (s *Sampler[V]) Start(ctx context.Context) error {
 func (s *Sampler[V]) takeDue() (keys []read.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.busy == nil {
+		s.busy = map[read.Key]bool{}
+	}
 	for key, job := range s.jobs {
-		if job.every > 0 && !job.busy && !s.Now().Before(job.due) {
-			job.busy = true
+		if job.every > 0 && !s.busy[key] && !s.Now().Before(job.due) {
+			s.busy[key] = true
 			keys = append(keys, key)
 		}
 	}
@@ -132,12 +146,9 @@ func (s *Sampler[V]) takeDue() (keys []read.Key) {
 func (s *Sampler[V]) poll(ctx context.Context, key read.Key) {
 	_, changed := s.take(ctx, key)
 	s.mu.Lock()
-	job, wanted := s.jobs[key]
-	if wanted {
-		job.busy = false
-	}
+	delete(s.busy, key)
 	s.mu.Unlock()
-	if changed && wanted {
+	if changed && ctx.Err() == nil {
 		s.Wake(key)
 	}
 }

@@ -49,7 +49,7 @@ func TestMetricsOfMoves(t *testing.T) {
 		m.Kind = t.Name()
 		b := newBench(m)
 		b.pass(t) // Off
-		time.Sleep(3 * time.Second)
+		elapse(3 * time.Second)
 		b.world[off] = fsm.Fire(press, "Pressed")
 		b.pass(t) // On
 		counted := func(from, to, event string) float64 {
@@ -90,7 +90,7 @@ func TestTheFirstFailureInARowIsAnEvent(t *testing.T) {
 							events++
 						}
 					}
-					time.Sleep(6 * time.Minute) // beyond every back-off
+					elapse(6 * time.Minute) // beyond every back-off
 				}
 				if n := metricOf(t, metricEffectErrors.WithLabelValues(t.Name(), "Transient")); events != 1 || n != 4 {
 					t.Errorf("%d events of %v failures", events, n)

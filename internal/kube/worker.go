@@ -2,6 +2,9 @@ package kube
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -19,15 +22,17 @@ type Job func(ctx context.Context) (done bool, err error)
 type Worker struct {
 	Wake func(read.Key)
 
-	mu   sync.Mutex
-	ctx  context.Context // of the leader; nil before Start: then Drive runs the jobs
-	jobs map[read.Key]*work
+	mu     sync.Mutex
+	ctx    context.Context // of the leader; nil before Start: then Drive runs the jobs
+	jobs   map[read.Key]*work
+	ending map[read.Key]chan struct{} // of jobs that were forgotten in the middle of a command
 }
 
 type work struct {
 	job    Job
 	state  read.Work
 	cancel context.CancelFunc
+	over   chan struct{} // closed when the last command has returned; nil if none was given
 }
 
 // Begin starts a job, unless one is running for this object.
@@ -35,7 +40,7 @@ func (w *Worker) Begin(key read.Key, job Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.jobs == nil {
-		w.jobs = map[read.Key]*work{}
+		w.jobs, w.ending = map[read.Key]*work{}, map[read.Key]chan struct{}{}
 	}
 	if one := w.jobs[key]; one != nil && one.state.State == read.WorkRunning {
 		return
@@ -47,29 +52,44 @@ func (w *Worker) Begin(key read.Key, job Job) {
 	}
 }
 
+// run gives a job its commands, once the last command of the job before has
+// returned: two at a time could undo each other.
 func (w *Worker) run(key read.Key, one *work) {
 	ctx, cancel := context.WithCancel(w.ctx)
-	one.cancel = cancel
+	one.cancel, one.over = cancel, make(chan struct{})
+	before := w.ending[key]
 	go func() {
 		defer cancel()
+		if before != nil {
+			<-before
+		}
 		for !w.step(ctx, key, one) {
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		close(one.over)
+		if w.ending[key] == one.over {
+			delete(w.ending, key)
 		}
 	}()
 }
 
 // step runs one command and says whether the job is over.
 func (w *Worker) step(ctx context.Context, key read.Key, one *work) bool {
-	done, err := one.job(ctx)
-	if err == nil && ctx.Err() != nil {
-		err = ctx.Err()
+	done, err := false, ctx.Err()
+	if err == nil {
+		done, err = one.job(ctx)
 	}
 	if !done && err == nil {
 		return false
 	}
 	w.mu.Lock()
 	one.state = read.Work{State: read.WorkEnded, Err: err}
+	forgotten := w.jobs[key] != one
 	w.mu.Unlock()
-	w.Wake(key)
+	if !forgotten {
+		w.Wake(key)
+	}
 	return true
 }
 
@@ -87,10 +107,15 @@ func (w *Worker) Work(key read.Key) read.Work {
 func (w *Worker) Forget(key read.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if one := w.jobs[key]; one != nil {
-		one.cancel()
-		delete(w.jobs, key)
+	one := w.jobs[key]
+	if one == nil {
+		return
 	}
+	one.cancel()
+	if one.over != nil && one.state.State == read.WorkRunning {
+		w.ending[key] = one.over
+	}
+	delete(w.jobs, key)
 }
 
 // Start lets jobs run until ctx ends.
@@ -118,8 +143,11 @@ func (w *Worker) Drive(ctx context.Context) (ran int) {
 		}
 	}
 	w.mu.Unlock()
-	for key, one := range running {
-		w.step(ctx, key, one)
+	// In an order of its own, or a run could not be repeated.
+	for _, key := range slices.SortedFunc(maps.Keys(running), byName) {
+		w.step(ctx, key, running[key])
 	}
 	return len(running)
 }
+
+func byName(a, b read.Key) int { return strings.Compare(a.String(), b.String()) }

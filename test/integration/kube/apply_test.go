@@ -122,7 +122,7 @@ func TestApplyOwnsOnlyWhatTheBuilderSet(t *testing.T) {
 func ownedBy(obj client.Object, manager string) string {
 	for _, entry := range obj.GetManagedFields() {
 		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply {
-			return string(entry.FieldsV1.Raw)
+			return entry.FieldsV1.GetRawString()
 		}
 	}
 	return ""

@@ -3,8 +3,6 @@
 package kube
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -96,14 +94,4 @@ func objectMeta(namespace, name string, owner *kubetest.Lamp) metav1.ObjectMeta 
 		m.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, kubetest.GroupVersion.WithKind("Lamp"))}
 	}
 	return m
-}
-
-// testdata is the path of a file beside the tests.
-func testdata(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(dir, "testdata", name)
 }
