@@ -1,0 +1,61 @@
+package valkey
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+// rest is how long nothing may be written once a cluster runs.
+const rest = 20 * time.Second
+
+func TestAClusterRunsAndThenRests(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	namespace := bedtest.Namespace(t, s.b)
+	since := time.Now()
+	vkc := s.create(namespace)
+	s.running(vkc)
+	s.sound(vkc)
+	row, err := s.b.Kubectl(t.Context(), "get", "vkc", "-n", namespace)
+	if err != nil || !strings.Contains(row, "True") || !strings.Contains(row, "Running") || !strings.Contains(row, "16384/16384") {
+		t.Errorf("kubectl get vkc: %v\n%s", err, row)
+	}
+	s.exec(namespace, name+"-0-0", "valkey-cli", "-c", "set", "colour", "blue")
+	if got := strings.TrimSpace(s.exec(namespace, name+"-1-1", "valkey-cli", "-c", "get", "colour")); got != "blue" {
+		t.Errorf("read %q, wrote blue", got)
+	}
+
+	// The reservation is given back by the first pass in Running.
+	harness.Eventually(t, goneWithin, poll, func() error { return s.quiet(time.Now().Add(-3 * time.Second)) })
+	made, err := s.b.Writes(since, harness.User(area))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("writes of a creation: %v", bed.CountWrites(bed.WithoutElections(made)))
+	settled := time.Now()
+	harness.Consistently(t, rest, time.Second, func() error { return s.quiet(settled) })
+	s.empty(namespace, vkc)
+}
+
+// quiet says nil when the manager has written nothing since.
+func (s *stage) quiet(since time.Time) error {
+	writes, err := s.b.Writes(since, harness.User(area))
+	if err != nil {
+		return err
+	}
+	if diff := cmp.Diff(map[string]int{}, bed.CountWrites(bed.WithoutElections(writes))); diff != "" {
+		return &written{diff}
+	}
+	return nil
+}
+
+type written struct{ diff string }
+
+func (w *written) Error() string { return "writes at rest: " + w.diff }

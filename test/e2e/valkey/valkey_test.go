@@ -1,0 +1,150 @@
+// Package valkey tests area valkey on a real node with real Valkey servers.
+package valkey
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // the client insists on one
+	bedtest.Main(m)
+}
+
+const (
+	area  = "valkey"
+	image = "bed.local/valkey:8.1"
+	name  = "orders"
+)
+
+// Waiting, named once.
+const (
+	runningWithin = 3 * time.Minute // a cluster of six servers, on a busy machine
+	goneWithin    = time.Minute
+	poll          = 50 * time.Millisecond
+)
+
+// stage is a bed with Valkey's image and the area's kinds and roles.
+type stage struct {
+	t *testing.T
+	b *bed.Bed
+	c client.Client
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	b := bedtest.Nodes(t, 1)
+	if err := b.LoadImages(t.Context(), image); err != nil {
+		t.Fatal(err)
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, valkeyv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := client.New(b.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stage{t: t, b: b, c: c}
+}
+
+// create asks for a cluster of three masters with a replica each.
+func (s *stage) create(namespace string) *valkeyv1.ValkeyCluster {
+	s.t.Helper()
+	vkc := &valkeyv1.ValkeyCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       valkeyv1.ValkeyClusterSpec{Image: image},
+	}
+	if err := s.c.Create(s.t.Context(), vkc); err != nil {
+		s.t.Fatal(err)
+	}
+	return vkc
+}
+
+// running waits until the cluster says that it runs.
+func (s *stage) running(vkc *valkeyv1.ValkeyCluster) {
+	s.t.Helper()
+	harness.Eventually(s.t, runningWithin, poll, func() error {
+		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
+			return err
+		}
+		if vkc.Status.Phase != cluster.Running {
+			return fmt.Errorf("%s is %s, waiting for %s", vkc.Name, vkc.Status.Phase, vkc.Status.WaitingFor)
+		}
+		return nil
+	})
+}
+
+// sound lets Valkey's own tool judge the cluster, and compares its shape.
+func (s *stage) sound(vkc *valkeyv1.ValkeyCluster) {
+	s.t.Helper()
+	verdict := s.exec(vkc.Namespace, name+"-0-0", "valkey-cli", "--cluster", "check", "127.0.0.1:6379")
+	for _, want := range []string{"All nodes agree about slots configuration", "All 16384 slots covered", "3 primaries"} {
+		if !strings.Contains(verdict, want) {
+			s.t.Errorf("valkey-cli does not say %q:\n%s", want, verdict)
+		}
+	}
+	var shape []string
+	for _, shard := range vkc.Status.Shards {
+		shape = append(shape, fmt.Sprintf("%d: %d slots, %d replicas", shard.Index, shard.Slots, shard.ReadyReplicas))
+	}
+	const want = "0: 5462 slots, 1 replicas|1: 5461 slots, 1 replicas|2: 5461 slots, 1 replicas"
+	if got := strings.Join(shape, "|"); got != want {
+		s.t.Errorf("shards %s, want %s", got, want)
+	}
+	if vkc.Status.AssignedSlots != "16384/16384" || vkc.Status.ReadyNodes != "6/6" {
+		s.t.Errorf("slots %s, nodes %s", vkc.Status.AssignedSlots, vkc.Status.ReadyNodes)
+	}
+}
+
+// exec runs a command in a pod.
+func (s *stage) exec(namespace, pod string, command ...string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	out, err := s.b.Kubectl(ctx, append([]string{"exec", "-n", namespace, pod, "--"}, command...)...)
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	return out
+}
+
+// empty deletes a namespace's pods with their owners, and waits until none is left:
+// on two cores they would be felt by what is measured next.
+func (s *stage) empty(namespace string, owners ...client.Object) {
+	s.t.Helper()
+	for _, o := range owners {
+		if err := client.IgnoreNotFound(s.c.Delete(s.t.Context(), o, client.PropagationPolicy(metav1.DeletePropagationBackground))); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	harness.Eventually(s.t, goneWithin, poll, func() error {
+		var pods corev1.PodList
+		if err := s.c.List(s.t.Context(), &pods, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		if len(pods.Items) > 0 {
+			return fmt.Errorf("%d pods are left", len(pods.Items))
+		}
+		return nil
+	})
+}

@@ -1,0 +1,14 @@
+package harness
+
+import "os"
+
+// Full says that the long tests are wanted (LEVEL=full), not only those of every change.
+func Full() bool { return os.Getenv("LEVEL") == "full" }
+
+// ByLevel is how often something is tried: core for every change, full for long runs.
+func ByLevel(core, full int) int {
+	if Full() {
+		return full
+	}
+	return core
+}
