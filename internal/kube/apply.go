@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
 // Apply keeps a child in shape by server-side apply, never forced. seen is the
@@ -47,7 +48,7 @@ func (w Writer) Apply(ctx context.Context, obj client.Object, seen types.UID) er
 func (w Writer) free(ctx context.Context, obj client.Object) (types.UID, error) {
 	there, err := w.named(ctx, obj)
 	switch {
-	case apierrors.IsNotFound(err):
+	case read.SaysGone(err, obj.GetName()):
 		return "", nil
 	case err != nil:
 		return "", wrap("read", obj, err)

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,10 +14,17 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
-// Our kinds are of one version; a second one brings its own conversion.
-const apiVersion = "v1alpha1"
+// versionOf is the version by which a kind is read. Ours are of one; a second one
+// brings its own conversion. What others reserve or are reserved for is Kubernetes'
+// own: claims, pods, nodes, workloads.
+func versionOf(group string) string {
+	if strings.HasSuffix(group, ".statecraft.dev") {
+		return "v1alpha1"
+	}
+	return "v1"
+}
 
-// RefOf names an object of ours.
+// RefOf names an object for good, such as RefOf("ValkeyUpgrade", "valkey.statecraft.dev", u).
 func RefOf(kind, group string, obj metav1.Object) read.Ref {
 	return read.Ref{Kind: kind + "." + group, Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
 }
@@ -26,7 +34,7 @@ func RefOf(kind, group string, obj metav1.Object) read.Ref {
 func getRef(ctx context.Context, live read.Live, ref read.Ref) (*unstructured.Unstructured, error) {
 	gk := schema.ParseGroupKind(ref.Kind)
 	obj := &unstructured.Unstructured{}
-	obj.SetGroupVersionKind(gk.WithVersion(apiVersion))
+	obj.SetGroupVersionKind(gk.WithVersion(versionOf(gk.Group)))
 	err := live.Get(ctx, read.Key{Namespace: ref.Namespace, Name: ref.Name}, obj)
 	switch {
 	case read.SaysGone(err, ref.Name):

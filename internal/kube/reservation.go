@@ -100,10 +100,12 @@ func (r Reservations) Sweep(ctx context.Context, group string) (swept int, err e
 		}
 		seen := SeenOf(lease)
 		err = r.client.Delete(ctx, lease, client.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion})
-		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+		switch {
+		case err == nil:
+			swept++
+		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
 			return swept, fmt.Errorf("delete reservation %s: %w", lease.Name, err)
 		}
-		swept++
 	}
 	return swept, nil
 }

@@ -3,6 +3,8 @@ package kube
 import (
 	"fmt"
 	"hash/fnv"
+	"strconv"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,12 +17,13 @@ type Shard struct{ Index, Count int }
 
 // ParseShard reads "index/count", counted from 1, such as "1/1".
 func ParseShard(s string) (Shard, error) {
-	var one Shard
-	if _, err := fmt.Sscanf(s, "%d/%d", &one.Index, &one.Count); err != nil || one.Index < 1 || one.Index > one.Count {
+	index, count, _ := strings.Cut(s, "/")
+	i, indexErr := strconv.ParseUint(index, 10, 16)
+	n, countErr := strconv.ParseUint(count, 10, 16)
+	if indexErr != nil || countErr != nil || i < 1 || i > n {
 		return Shard{}, fmt.Errorf("parse shard %q: want index/count, such as 1/1", s)
 	}
-	one.Index--
-	return one, nil
+	return Shard{Index: int(i) - 1, Count: int(n)}, nil
 }
 
 // Has says that the object belongs to this shard.

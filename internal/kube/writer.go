@@ -69,11 +69,14 @@ func (w Writer) Delete(ctx context.Context, obj client.Object, seen Seen) error 
 	if apierrors.IsConflict(err) {
 		// Either precondition failed, and the answer tells them apart in prose only.
 		there, lookErr := w.named(ctx, obj)
-		if apierrors.IsNotFound(lookErr) || lookErr == nil && there.GetUID() != seen.UID {
+		if read.SaysGone(lookErr, obj.GetName()) || lookErr == nil && there.GetUID() != seen.UID {
 			return nil
 		}
 	}
-	return wrap("delete", obj, client.IgnoreNotFound(err))
+	if read.SaysGone(err, obj.GetName()) {
+		return nil
+	}
+	return wrap("delete", obj, err)
 }
 
 // named reads live who has the name of obj.
