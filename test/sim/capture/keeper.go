@@ -185,6 +185,9 @@ func (s *story) tracking() error {
 	for _, k := range []*capturev1.ObjectKeeper{s.keeper, s.bystander} {
 		k = k.DeepCopy()
 		if !s.world.Find(k) {
+			if s.expired() {
+				continue // whoever looks that late finds nothing to track
+			}
 			return fmt.Errorf("%s is gone", k.Name)
 		}
 		if k.Status.Phase != keeper.Tracking {
@@ -192,6 +195,10 @@ func (s *story) tracking() error {
 		}
 	}
 	return nil
+}
+
+func (s *story) expired() bool {
+	return s.mode == capturev1.TTL && !s.world.Now().Before(s.keeper.CreationTimestamp.Add(s.ttl.Duration))
 }
 
 // lose deletes the followed object, and makes another of its name.
