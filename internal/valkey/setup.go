@@ -35,7 +35,13 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 
 // Area is area valkey.
-var Area = kube.AreaSetup{Name: "valkey", AddToScheme: valkeyv1.AddToScheme, Setup: setup}
+var Area = NewArea(wire.NewClient())
+
+// NewArea is area valkey behind a door to Valkey that may be a fake.
+func NewArea(servers Servers) kube.AreaSetup {
+	setup := func(a *kube.Area) error { return setup(a, servers) }
+	return kube.AreaSetup{Name: "valkey", AddToScheme: valkeyv1.AddToScheme, Setup: setup}
+}
 
 // asked is how many clusters are looked at at a time.
 const asked = 16
@@ -77,13 +83,10 @@ func NewCluster(e kube.Env, servers wire.Writer, sampler *Sampler) *kube.Reconci
 	return r
 }
 
-func setup(a *kube.Area) error {
-	servers, waker := wire.NewClient(), &kube.Waker{}
+func setup(a *kube.Area, servers Servers) error {
+	waker := &kube.Waker{}
 	sampler := NewSampler(a.Env, servers, waker.Wake)
-	if err := a.Run(func(ctx context.Context) error {
-		defer servers.Close()
-		return sampler.Start(ctx)
-	}); err != nil {
+	if err := a.Run(sampler.Start); err != nil {
 		return fmt.Errorf("run sampler: %w", err)
 	}
 	return kube.Add(a, NewCluster(a.Env, servers, sampler), waker,

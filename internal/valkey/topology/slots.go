@@ -66,7 +66,10 @@ func parseRange(part string) (r [2]int, err error) {
 // Share is the part of all slots that falls to shard i of n: the shares of all
 // are disjoint, cover everything and differ by one slot at most.
 func Share(i, n int) Slots {
-	return Range(i*TotalSlots/n, (i+1)*TotalSlots/n-1)
+	each, more := TotalSlots/n, TotalSlots%n // the first few get one more
+	first := i*each + min(i, more)
+	next := (i+1)*each + min(i+1, more)
+	return Range(first, next-1)
 }
 
 // Count is how many slots there are in the set.

@@ -1,0 +1,193 @@
+package valkey
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // the client insists on one
+	bedtest.Main(m)
+}
+
+// Waiting, named once.
+const (
+	within = time.Minute // for what takes a second or two, on a busy machine
+	poll   = 20 * time.Millisecond
+	rest   = 3 * time.Second // that a cluster at rest is watched
+)
+
+// stage is a control plane on which area valkey runs, with the rights of its roles,
+// over fake servers in pods that a fake kubelet runs.
+type stage struct {
+	*testing.T
+	client.Client
+	bed       *bed.Bed
+	kubelet   *kubelet
+	namespace string
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	b := bedtest.ControlPlane(t)
+	harness.Install(t, b, "valkey")
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, valkeyv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := client.New(b.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{T: t, Client: c, bed: b, namespace: bedtest.Namespace(t, b)}
+	s.kubelet = startKubelet(t, c, s.namespace)
+	s.startManager()
+	return s
+}
+
+func (s *stage) startManager() {
+	s.Helper()
+	cfg := s.bed.ConfigFor(harness.User("valkey"), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- kube.Run(ctx, cfg, kube.Options{
+			Areas: []kube.AreaSetup{NewArea(s.kubelet.servers)}, Namespaces: []string{s.namespace},
+			ReservationNamespace: harness.SystemNamespace, Election: kube.Election{Off: true},
+			MetricsAddress: "0", ProbeAddress: "0",
+		})
+	}()
+	s.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.Errorf("the manager ended: %v", err)
+		}
+	})
+}
+
+func (s *stage) create(name string) *valkeyv1.ValkeyCluster {
+	s.Helper()
+	c := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
+	if err := s.Create(s.Context(), c); err != nil {
+		s.Fatal(err)
+	}
+	return c
+}
+
+func (s *stage) reaches(c *valkeyv1.ValkeyCluster, phase fsm.Phase) {
+	s.Helper()
+	harness.Eventually(s, within, poll, func() error {
+		if err := s.Get(s.Context(), client.ObjectKeyFromObject(c), c); err != nil {
+			return err
+		}
+		if c.Status.Phase != phase {
+			return fmt.Errorf("%s is %s, waiting for %q: %v", c.Name, c.Status.Phase, c.Status.WaitingFor, c.Status.Conditions)
+		}
+		return nil
+	})
+}
+
+// TestCreation makes a cluster by the least number of writes, and none at rest.
+func TestCreation(t *testing.T) {
+	s := newStage(t)
+	began := time.Now()
+	c := s.create("web")
+	s.reaches(c, cluster.Running)
+	t.Logf("Running after %s: %v", time.Since(began).Round(time.Millisecond), moves(c))
+	if !apimeta.IsStatusConditionTrue(c.Status.Conditions, fsm.Ready) || c.Status.ReadyNodes != "6/6" ||
+		c.Status.AssignedSlots != "16384/16384" || c.Status.Masters != 3 || c.Status.Version != "8.1.1" || c.Status.CurrentOperation != "" {
+		t.Errorf("status %+v", c.Status)
+	}
+	want := map[string]int{
+		"patch services":                                    2,
+		"patch configmaps":                                  2, // and the mark
+		"patch poddisruptionbudgets.policy":                 1,
+		"patch statefulsets.apps":                           3,
+		"create leases.coordination.k8s.io":                 1,
+		"update leases.coordination.k8s.io":                 1,
+		"patch valkeyclusters.valkey.statecraft.dev/status": 6,
+	}
+	var got map[string]int
+	harness.Eventually(t, within, poll, func() error {
+		if got = s.writes(began); got["update leases.coordination.k8s.io"] == 0 {
+			return fmt.Errorf("the reservation is not given back: %v", got)
+		}
+		return nil
+	})
+	// Servers that answer before anybody waits for them save the write of a wait.
+	const status = "patch valkeyclusters.valkey.statecraft.dev/status"
+	want[status] = min(want[status], got[status])
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("writes, wanted and done: %s\n%v", diff, moves(c))
+	}
+	harness.Consistently(t, rest, poll, func() error {
+		if now := s.writes(began); !cmp.Equal(got, now) {
+			return fmt.Errorf("writes at rest: %v", now)
+		}
+		return nil
+	})
+}
+
+// writes are those of the manager, without the events that it tells.
+func (s *stage) writes(since time.Time) map[string]int {
+	s.Helper()
+	all, err := s.bed.Writes(since, harness.User("valkey"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	counts := bed.CountWrites(all)
+	delete(counts, "create events.events.k8s.io")
+	delete(counts, "patch events.events.k8s.io")
+	return counts
+}
+
+func moves(c *valkeyv1.ValkeyCluster) (list []string) {
+	for _, h := range c.Status.History {
+		list = append(list, fmt.Sprintf("%s %s", h.At.Format("05"), h.To))
+	}
+	return list
+}
+
+// TestHealing loses children and pods of a cluster that runs.
+func TestHealing(t *testing.T) {
+	s := newStage(t)
+	c := s.create("web")
+	s.reaches(c, cluster.Running)
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "web"}}
+	if err := s.Delete(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, within, poll, func() error {
+		return s.Get(t.Context(), client.ObjectKeyFromObject(service), service)
+	})
+	// Every pod is lost, and all data with them. The cluster is not made anew.
+	if err := s.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(s.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	s.reaches(c, cluster.Failed)
+	if ready := apimeta.FindStatusCondition(c.Status.Conditions, fsm.Ready); ready == nil || ready.Reason != string(cluster.ReasonDataLost) {
+		t.Errorf("conditions %v", c.Status.Conditions)
+	}
+}
