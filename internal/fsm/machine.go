@@ -37,7 +37,8 @@ type Input[T, W any] struct {
 	Now   time.Time
 }
 
-// Machine is one kind's procedure: a value, built once, holding no clients.
+// Machine is one kind's procedure: a value, built once and then left as it is,
+// holding no clients.
 type Machine[T Subject[T], W any] struct {
 	Kind string
 	Rules[Input[T, W]]

@@ -173,6 +173,7 @@ func TestMachineHashChangesOnlyWithSomethingElse(t *testing.T) {
 	m, i := machine(), in{Obj: lit(nil), World: world{says: says{"On": wait}}, Now: now}
 	_, n := pass(t, m, i, nil)
 	i.Obj = n.Obj
+	m = machine()
 	r := m.Phases["On"]
 	r.Within = time.Hour
 	m.Phases["On"] = r

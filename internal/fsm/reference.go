@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Reference prints the machine for its reference page: diagram, phases and holds,
@@ -59,8 +60,20 @@ func (r *Rules[I]) reasons(said map[Reason]bool) {
 	}
 }
 
+// hashes remembers the hash of each machine by its address: every save asks for it,
+// and a machine is built once.
+var hashes sync.Map
+
 // Hash names the table, so that a status tells which version wrote it.
 func (m *Machine[T, W]) Hash() string {
+	if hash, known := hashes.Load(m); known {
+		return hash.(string)
+	}
+	hash, _ := hashes.LoadOrStore(m, m.hash())
+	return hash.(string)
+}
+
+func (m *Machine[T, W]) hash() string {
 	text := string(m.Start) + m.Table() + m.HoldTable()
 	if m.Lanes != nil {
 		text += join(m.Lanes.In) + string(m.Lanes.Start) + m.Lanes.Table() + m.Lanes.HoldTable()

@@ -23,17 +23,15 @@ type explorer[T fsm.Subject[T], W any] struct {
 // declared edge must be taken by some world.
 func (b Bench[T, W]) Explore() error {
 	x := explorer[T, W]{b, map[fsm.Edge]bool{}, map[fsm.Edge]bool{}}
-	for round, idle := 0, 0; ; round++ {
-		known := len(x.own) + len(x.lanes)
+	for round, known := 0, -1; ; round++ {
 		if err := b.each(exploredWorlds, round, x.ask); err != nil {
 			return err
 		}
-		if idle++; len(x.own)+len(x.lanes) > known {
-			idle = 0
-		}
-		if missing := x.missing(); missing == nil || idle == barren {
+		taken := len(x.own) + len(x.lanes)
+		if missing := x.missing(); missing == nil || taken == known {
 			return missing
 		}
+		known = taken
 	}
 }
 

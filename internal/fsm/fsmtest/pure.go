@@ -26,9 +26,9 @@ func (w *watcher) look(who string, in any, call func()) {
 // Pure asks every function of the machine about generated worlds: none may write
 // to its object or its World, and the same question has the same answer.
 func (b Bench[T, W]) Pure() error {
+	seen := &watcher{}
+	m := watched(b.Machine, seen)
 	return b.each(pureWorlds, 0, func(in fsm.Input[T, W]) error {
-		seen := &watcher{}
-		m := watched(b.Machine, seen)
 		var s fsm.Step[T]
 		var err error
 		seen.look("Step", in, func() { s, err = m.Step(in) })

@@ -15,11 +15,10 @@ import (
 )
 
 // How many worlds are generated for each phase. The explorer always looks at one
-// round, and at more while an edge is missing, until barren rounds in a row have
-// shown none that was new: a rare world is no fault.
+// round, and while an edge is missing at more, until a round shows no new one: a
+// rare world is no fault.
 const (
 	exploredWorlds = 300
-	barren         = 2
 	lateWorlds     = 100
 	pureWorlds     = 20
 	blindWorlds    = 30
