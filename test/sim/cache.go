@@ -3,11 +3,11 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,123 +16,136 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// get reads an object from the process's cache: what the API server has, or what
-// it had when the cache stopped.
-func (c *Cell) get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	r := c.run
-	return c.cross(ctx, op{site: "get " + r.kind(obj), kind: cachedRead, do: func(ctx context.Context, _ *Call) (func(), error) {
-		gvk, err := apiutil.GVKForObject(obj, r.lab.scheme)
-		if err != nil {
+// The cache of a process is the record of what was written, as far as it has got.
+// Only what the record knows nothing of is read from the API server, once. Others
+// that write, such as controllers of the cluster, are seen by World.Sync.
+
+// get reads an object from the process's cache.
+func (c *Cell) get(ctx context.Context, key client.ObjectKey, obj client.Object) error {
+	gvk, err := apiutil.GVKForObject(obj, c.run.lab.scheme)
+	if err != nil {
+		return err
+	}
+	return c.cross(ctx, op{site: "get " + gvk.Kind, kind: cachedRead, do: func(ctx context.Context, _ *Call) (func(), error) {
+		ref := Ref{gvk, key}
+		if err := c.run.learn(ctx, ref); err != nil {
 			return nil, err
 		}
-		ref := Ref{gvk, key}
-		if is, old := c.recall(ref); old {
-			if is == nil {
-				return nil, apierrors.NewNotFound(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, key.Name)
-			}
-			return nil, fill(obj, is)
+		is := c.recall(ref)
+		if is == nil {
+			return nil, apierrors.NewNotFound(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, key.Name)
 		}
-		err = r.lab.actor.Get(ctx, key, obj, opts...)
-		if err == nil {
-			obj.SetManagedFields(nil)
-		}
-		return nil, r.saw(ref, obj, err)
+		return nil, fill(obj, is)
 	}})
 }
 
-// recall is what a cache that lags shows of an object; old is false if it does not
-// lag, or knows nothing of the object.
-func (c *Cell) recall(ref Ref) (is *unstructured.Unstructured, old bool) {
+// recall is what the cache shows of an object.
+func (c *Cell) recall(ref Ref) *unstructured.Unstructured {
 	c.run.mu.Lock()
 	defer c.run.mu.Unlock()
-	moment, lags := c.lags(ref.GroupVersionKind)
-	if !lags {
-		return nil, false
-	}
+	moment, _ := c.lags(ref.GroupVersionKind)
 	return c.run.record.asOf(ref, moment)
 }
 
-// saw notes what a read showed: garbage collection and other controllers of the
-// cluster write, too.
-func (r *run) saw(ref Ref, obj client.Object, err error) error {
-	if _, meta := obj.(*metav1.PartialObjectMetadata); meta {
+// learn reads an object that the record knows nothing of.
+func (r *run) learn(ctx context.Context, ref Ref) error {
+	r.mu.Lock()
+	known := r.record.knows(ref)
+	r.mu.Unlock()
+	if known {
+		return nil
+	}
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(ref.GroupVersionKind)
+	err := r.lab.actor.Get(ctx, ref.Key, obj)
+	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
-	switch {
-	case apierrors.IsNotFound(err):
-		r.changed(ref, nil, nil)
-	case err == nil:
-		is, err := toUnstructured(obj, r.lab.scheme)
-		if err != nil {
-			return err
-		}
-		r.changed(ref, is, nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.record.absent(ref)
+		return nil
 	}
-	return err
+	obj.SetManagedFields(nil)
+	r.record.add(ref, obj)
+	return nil
 }
 
 // list reads objects from the process's cache.
 func (c *Cell) list(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	r := c.run
-	return c.cross(ctx, op{site: "list " + r.kind(list), kind: cachedRead, do: func(ctx context.Context, _ *Call) (func(), error) {
-		if err := r.lab.actor.List(ctx, list, opts...); err != nil {
-			return nil, err
-		}
-		var items []runtime.Object
-		err := apimeta.EachListItem(list, func(item runtime.Object) error {
-			obj := item.(client.Object)
-			obj.SetManagedFields(nil)
-			ref, err := r.refOf(obj)
-			if err != nil {
-				return err
-			}
-			items = append(items, obj)
-			return r.saw(ref, obj, nil)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("read list: %w", err)
-		}
-		return nil, c.recallList(list, items, opts)
-	}})
-}
-
-// recallList makes a list what a cache that lags shows.
-func (c *Cell) recallList(list client.ObjectList, items []runtime.Object, opts []client.ListOption) error {
-	c.run.mu.Lock()
-	defer c.run.mu.Unlock()
 	gvk, err := apiutil.GVKForObject(list, c.run.lab.scheme)
 	if err != nil {
 		return err
 	}
 	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
-	moment, lags := c.lags(gvk)
-	if !lags {
-		return nil
-	}
 	var options client.ListOptions
 	options.ApplyOptions(opts)
-	var then []runtime.Object
-	for _, item := range items { // what the record does not know is as it is
-		obj := item.(client.Object)
-		if _, known := c.run.record.asOf(Ref{gvk, client.ObjectKeyFromObject(obj)}, moment); !known {
-			then = append(then, item)
+	return c.cross(ctx, op{site: "list " + gvk.Kind, kind: cachedRead, do: func(ctx context.Context, _ *Call) (func(), error) {
+		if err := c.run.learnAll(ctx, gvk, options.Namespace); err != nil {
+			return nil, err
+		}
+		items, err := c.recallAll(gvk, &options)
+		if err != nil {
+			return nil, err
+		}
+		return nil, apimeta.SetList(list, items)
+	}})
+}
+
+// learnAll lists a kind, if that was never done.
+func (r *run) learnAll(ctx context.Context, gvk schema.GroupVersionKind, namespace string) error {
+	what := Ref{GroupVersionKind: gvk}
+	what.Namespace = namespace
+	r.mu.Lock()
+	known := r.listed[what]
+	r.mu.Unlock()
+	if known {
+		return nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk)
+	if err := r.lab.actor.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return fmt.Errorf("list %s: %w", gvk.Kind, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range list.Items {
+		obj := &list.Items[i]
+		obj.SetManagedFields(nil)
+		if ref := (Ref{gvk, client.ObjectKeyFromObject(obj)}); !r.record.knows(ref) {
+			r.record.add(ref, obj)
 		}
 	}
+	r.listed[what] = true
+	return nil
+}
+
+// recallAll is what the cache shows of a kind, in the order of names.
+func (c *Cell) recallAll(gvk schema.GroupVersionKind, o *client.ListOptions) (items []runtime.Object, err error) {
+	c.run.mu.Lock()
+	defer c.run.mu.Unlock()
+	moment, _ := c.lags(gvk)
+	var found []*unstructured.Unstructured
 	for ref := range c.run.record.byRef {
-		was, _ := c.run.record.asOf(ref, moment)
-		if ref.GroupVersionKind != gvk || was == nil || !selected(was, &options) {
-			continue
+		if is := c.run.record.asOf(ref, moment); ref.GroupVersionKind == gvk && is != nil && selected(is, o) {
+			found = append(found, is)
 		}
+	}
+	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int {
+		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
+	})
+	for _, is := range found {
 		obj, err := c.run.lab.scheme.New(gvk)
 		if err != nil {
 			obj = &unstructured.Unstructured{}
 		}
-		if err := fill(obj.(client.Object), was); err != nil {
-			return err
+		if err := fill(obj.(client.Object), is); err != nil {
+			return nil, err
 		}
-		then = append(then, obj)
+		items = append(items, obj)
 	}
-	return apimeta.SetList(list, then)
+	return items, nil
 }
 
 func selected(obj *unstructured.Unstructured, o *client.ListOptions) bool {

@@ -21,6 +21,7 @@ type Cell struct {
 	client      client.Client
 	controllers []Controller
 	workers     []*kube.Worker
+	samplers    []Sampler
 
 	// Guarded by run.mu.
 	queue   queue
@@ -55,6 +56,15 @@ func (c *Cell) Add(controller Controller) { c.controllers = append(c.controllers
 
 // Work lets the jobs of a worker run, command by command.
 func (c *Cell) Work(w *kube.Worker) { c.workers = append(c.workers, w) }
+
+// Sampler polls a world outside: a kube.Sampler.
+type Sampler interface {
+	Drive(context.Context) (polled int)
+	Next() (at time.Time, any bool)
+}
+
+// Sample lets a sampler poll whenever it is due.
+func (c *Cell) Sample(s Sampler) { c.samplers = append(c.samplers, s) }
 
 // Wake has an object looked at: for workers and samplers.
 func (c *Cell) Wake(kind schema.GroupVersionKind) func(read.Key) {
@@ -116,6 +126,7 @@ func (c *Cell) pass(ctx context.Context, i item) {
 	}()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.passes++
 	c.queue.done(i, r.clock, result, err)
 	if c.lag != nil {
 		c.lag.passes++

@@ -65,8 +65,8 @@ var errNotSimulated = errors.New("this call is not simulated")
 func crossing(c caller) interceptor.Funcs {
 	f := writing(c)
 	if c.cell != nil {
-		f.Get = func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-			return c.cell.get(ctx, key, obj, opts...)
+		f.Get = func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+			return c.cell.get(ctx, key, obj)
 		}
 		f.List = func(ctx context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			return c.cell.list(ctx, list, opts...)

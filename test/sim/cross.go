@@ -65,7 +65,9 @@ func (r *run) arrive(c *Cell, site string, kind callKind) *Call {
 	}
 	r.seen[call.Boundary]++
 	call.nth = r.seen[call.Boundary]
-	r.calls = append(r.calls, call)
+	if r.called++; r.plan.Fault == "" {
+		r.calls = append(r.calls, call)
+	}
 	call.fault = r.strikes(call)
 	return call
 }
@@ -75,10 +77,10 @@ func (r *run) strikes(call *Call) Fault {
 	case p.Fault == "":
 	case r.struck == 0:
 		if p.Spot == (Spot{call.Boundary, call.nth}) {
-			r.struck = len(r.calls)
+			r.struck = r.called
 			return p.Fault
 		}
-	case p.Second != "" && !r.second && len(r.calls) > r.struck+p.After && p.Second.mayStrike(call):
+	case p.Second != "" && !r.second && r.called > r.struck+p.After && p.Second.mayStrike(call):
 		r.second = true
 		return p.Second
 	}
@@ -139,16 +141,7 @@ func (c *Cell) depose(ctx context.Context, how Fault) {
 	until := r.now().Add(takeoverLasts)
 	for passes := 0; passes < mostPasses; passes++ {
 		r.deliver()
-		if other.step(ctx) || other.work(ctx) {
-			continue
-		}
-		r.mu.Lock()
-		next, waits := other.queue.next()
-		if waits && !next.After(until) {
-			r.clock = next
-		}
-		r.mu.Unlock()
-		if !waits || next.After(until) {
+		if !other.step(ctx) && !other.work(ctx) && !r.skipTo(other.next(), until) {
 			return
 		}
 	}

@@ -15,6 +15,10 @@ const (
 	patience = 36 * time.Hour
 	// mostPasses bounds the passes of one step: whoever needs more is going in circles.
 	mostPasses = 600
+	// mostSteps bounds those of samplers and workers besides.
+	mostSteps = 20_000
+	// restPasses bounds those in a time in which nothing much should happen.
+	restPasses = 100
 	// resyncEvery is how often the manager's caches wake everything: the default.
 	resyncEvery = 10 * time.Hour
 	// restartTakes is how long nothing runs after a crash.
@@ -27,10 +31,8 @@ var errStuck = errors.New("nothing more will happen")
 // at that moment.
 func (r *run) until(ctx context.Context, condition func() error) error {
 	deadline := r.now().Add(patience)
-	for passes := 0; ctx.Err() == nil; passes++ {
-		if passes > mostPasses {
-			return fmt.Errorf("no answer after %d passes: %w", mostPasses, condition())
-		}
+	r.passes = 0
+	for steps := 0; ctx.Err() == nil && r.passes < mostPasses && steps < mostSteps; steps++ {
 		if r.step(ctx) {
 			continue
 		}
@@ -42,16 +44,17 @@ func (r *run) until(ctx context.Context, condition func() error) error {
 			return fmt.Errorf("%w: %w", errStuck, err)
 		}
 	}
-	return ctx.Err()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("no answer after %d passes: %w", r.passes, condition())
 }
-
-// restPasses bounds the passes in a time in which nothing much should happen.
-const restPasses = 100
 
 // during lets happen what does within a time.
 func (r *run) during(ctx context.Context, d time.Duration) {
 	deadline := r.now().Add(d)
-	for passes := 0; ctx.Err() == nil && passes < restPasses; passes++ {
+	r.passes = 0
+	for steps := 0; ctx.Err() == nil && r.passes < restPasses && steps < mostSteps; steps++ {
 		if !r.step(ctx) && !r.advance(deadline) {
 			break
 		}
@@ -75,10 +78,11 @@ func (r *run) step(ctx context.Context) bool {
 	if r.play.Meanwhile == nil {
 		return false
 	}
-	changed, err := r.play.Meanwhile(ctx)
+	changed, next, err := r.play.Meanwhile(ctx)
 	if err != nil {
 		r.diverge("meanwhile: %v", err)
 	}
+	r.meanwhile = next
 	return changed && err == nil
 }
 
@@ -95,11 +99,14 @@ func (c *Cell) step(ctx context.Context) bool {
 	return has
 }
 
-// work runs one command of each job of the process.
+// work runs one command of each job of the process, and what samplers have to do.
 func (c *Cell) work(ctx context.Context) bool {
 	ran := 0
 	for _, w := range c.workers {
 		ran += w.Drive(ctx)
+	}
+	for _, s := range c.samplers {
+		ran += s.Drive(ctx)
 	}
 	c.run.mu.Lock()
 	defer c.run.mu.Unlock()
@@ -107,22 +114,48 @@ func (c *Cell) work(ctx context.Context) bool {
 	return ran > 0
 }
 
-// advance moves the clock to the next thing that is due before the deadline.
-func (r *run) advance(deadline time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	next := deadline.Add(1)
-	for _, c := range r.cells {
-		if at, waits := c.queue.next(); waits && at.Before(next) {
-			next = at
-		}
-		if c.lag != nil && c.lag.until.Before(next) {
-			next = c.lag.until
-		}
-		if c.resync.Before(next) {
-			next = c.resync
+// next is when the process has something to do again.
+func (c *Cell) next() time.Time {
+	c.run.mu.Lock()
+	defer c.run.mu.Unlock()
+	next := c.resync
+	if at, waits := c.queue.next(); waits {
+		next = earlier(next, at)
+	}
+	if c.lag != nil {
+		next = earlier(next, c.lag.until)
+	}
+	for _, s := range c.samplers {
+		if at, any := s.Next(); any {
+			next = earlier(next, at)
 		}
 	}
+	return next
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// advance moves the clock to the next thing that is due before the deadline.
+func (r *run) advance(deadline time.Time) bool {
+	next := deadline.Add(1)
+	if !r.meanwhile.IsZero() {
+		next = earlier(next, r.meanwhile)
+	}
+	for _, c := range r.living() {
+		next = earlier(next, c.next())
+	}
+	return r.skipTo(next, deadline)
+}
+
+// skipTo moves the clock to a moment, unless that is after the deadline.
+func (r *run) skipTo(next, deadline time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if next.After(deadline) {
 		return false
 	}
@@ -148,7 +181,7 @@ func (c *Cell) wakeAll() {
 	for i := range c.controllers {
 		moment, _ := c.lags(c.controllers[i].Kind)
 		for _, ref := range c.run.record.refs(c.controllers[i].Kind) {
-			if obj, _ := c.run.record.asOf(ref, moment); obj != nil {
+			if c.run.record.asOf(ref, moment) != nil {
 				c.queue.add(item{i, ref.Key})
 			}
 		}
@@ -180,7 +213,7 @@ func (r *run) reap() {
 
 // boot starts a process: it sees every object once.
 func (r *run) boot() *Cell {
-	c := &Cell{run: r}
+	c := &Cell{run: r, synced: map[schema.GroupVersionKind]bool{}}
 	c.client = c.newClient()
 	r.play.Build(c)
 	r.mu.Lock()

@@ -11,19 +11,23 @@ const repeatAfter = time.Second
 
 // changed notes a write that went through, or that somebody else's was seen, and
 // keeps it until events are told. Of an object that is gone nothing is left: nil.
-func (r *run) changed(ref Ref, is *unstructured.Unstructured, call *Call) {
+func (r *run) changed(ref Ref, is *unstructured.Unstructured, call *Call) (news int) {
 	r.mu.Lock()
-	was, news := r.record.add(ref, is)
+	was, new := r.record.add(ref, is)
 	change := Change{Ref: ref, Was: was, Is: is, ByUser: call == nil || call.kind == byUser, call: call}
-	if news {
+	if new {
 		r.pending = append(r.pending, change)
 	}
 	r.mu.Unlock()
-	if news && !change.ByUser && r.play.Always != nil {
+	if !new {
+		return 0
+	}
+	if !change.ByUser && r.play.Always != nil {
 		if err := r.play.Always(change); err != nil {
 			r.diverge("at %s: %v", call.Boundary, err)
 		}
 	}
+	return 1
 }
 
 // deliver tells events of what was written since, to every process. It is done

@@ -37,6 +37,8 @@ func (f Fault) at(c *Call) bool {
 		return c.kind == write || c.kind == creation
 	case Conflict:
 		return c.kind == write
+	case Unavailable:
+		return c.kind != byUser && c.kind != cachedRead // a cache always answers
 	case Wiped:
 		return c.kind != byUser && c.placed
 	}

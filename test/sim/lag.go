@@ -34,8 +34,7 @@ func (c *Cell) begin(moment int, but schema.GroupVersionKind) {
 		if v.ref.GroupVersionKind == but {
 			continue
 		}
-		was, _ := c.run.record.asOf(v.ref, moment)
-		c.lag.held = append(c.lag.held, Change{Ref: v.ref, Was: was, Is: v.obj})
+		c.lag.held = append(c.lag.held, Change{Ref: v.ref, Was: c.run.record.asOf(v.ref, moment), Is: v.obj})
 	}
 }
 

@@ -28,29 +28,40 @@ func (r *record) add(ref Ref, obj *unstructured.Unstructured) (was *unstructured
 	case obj != nil && was != nil && obj.GetUID() == was.GetUID() && obj.GetResourceVersion() == was.GetResourceVersion():
 		return was, false
 	}
+	r.append(ref, obj)
+	return was, true
+}
+
+// absent notes that an object that is not known does not exist.
+func (r *record) absent(ref Ref) {
+	if r.knows(ref) {
+		return
+	}
+	r.append(ref, nil)
+}
+
+func (r *record) append(ref Ref, obj *unstructured.Unstructured) {
 	if r.byRef == nil {
 		r.byRef = map[Ref][]int{}
 	}
 	r.byRef[ref] = append(r.byRef[ref], len(r.versions))
 	r.versions = append(r.versions, version{ref, obj})
-	return was, true
 }
+
+func (r *record) knows(ref Ref) bool { return len(r.byRef[ref]) > 0 }
 
 func (r *record) latest(ref Ref) *unstructured.Unstructured {
-	obj, _ := r.asOf(ref, len(r.versions))
-	return obj
+	return r.asOf(ref, len(r.versions))
 }
 
-// asOf is the object as of a moment, a number of versions; known is false if it
-// has no version at all, also none later.
-func (r *record) asOf(ref Ref, moment int) (obj *unstructured.Unstructured, known bool) {
-	indexes := r.byRef[ref]
-	for _, i := range slices.Backward(indexes) {
+// asOf is the object as of a moment, a number of versions.
+func (r *record) asOf(ref Ref, moment int) *unstructured.Unstructured {
+	for _, i := range slices.Backward(r.byRef[ref]) {
 		if i < moment {
-			return r.versions[i].obj, true
+			return r.versions[i].obj
 		}
 	}
-	return nil, len(indexes) > 0
+	return nil
 }
 
 // refs are the objects of a kind that exist, in the order in which they came.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	settles = 10 * time.Minute // after the last answer, in which things may still be put right
+	settles = 2 * time.Minute // after the last answer, in which things may still be put right
 	// At rest everything is woken so many times, so far apart, and nothing is written.
 	restRounds = 3
 	restEvery  = time.Minute
@@ -23,6 +23,9 @@ func (r *run) rest(ctx context.Context) {
 	r.mu.Lock()
 	r.stage++
 	r.mu.Unlock()
+	if _, err := r.world.Sync(ctx, r.lab.subject.Kinds...); err != nil {
+		r.diverge("look at what others wrote: %v", err)
+	}
 	r.wakeEverything()
 	r.during(ctx, settles)
 	if last := len(r.play.Steps) - 1; r.end == "" && last >= 0 && len(r.wrong) == 0 {

@@ -19,29 +19,33 @@ type run struct {
 	play  *Play
 
 	// A pass may read from several goroutines at once.
-	mu      sync.Mutex
-	clock   time.Time
-	stage   int
-	record  record
-	resting bool // nothing is struck any more
-	calls   []*Call
-	seen    map[Boundary]int
-	cells   []*Cell
-	booted  int
-	pending []Change                      // written, and nobody was told yet
-	counts  map[string]map[types.UID]bool // "create Pod": which, by controllers
-	writes  map[string]int                // as the audit log counts them, by controllers
-	struck  int                           // calls made until the first fault struck, 0 before
-	second  bool                          // the second has struck
-	rewind  Fault                         // how the next process begins in the past, "" if it does not
-	wrong   []string                      // what diverged
-	end     string                        // the name of another end
-	ended   time.Time                     // by the machine's clock
+	mu        sync.Mutex
+	clock     time.Time
+	stage     int
+	record    record
+	listed    map[Ref]bool // kinds of which the record knows all, by namespace
+	resting   bool         // nothing is struck any more
+	calls     []*Call      // without faults; otherwise they are only counted
+	called    int
+	seen      map[Boundary]int
+	cells     []*Cell
+	booted    int
+	passes    int                           // made since they were last counted from 0
+	pending   []Change                      // written, and nobody was told yet
+	counts    map[string]map[types.UID]bool // "create Pod": which, by controllers
+	writes    map[string]int                // as the audit log counts them, by controllers
+	struck    int                           // calls made until the first fault struck, 0 before
+	second    bool                          // the second has struck
+	rewind    Fault                         // how the next process begins in the past, "" if it does not
+	wrong     []string                      // what diverged
+	meanwhile time.Time                     // when others have something to do again, zero if they do not
+	end       string                        // the name of another end
+	ended     time.Time                     // by the machine's clock
 }
 
 func newRun(ctx context.Context, lab *Lab, id string, plan Plan) (*run, error) {
 	r := &run{
-		lab: lab, plan: plan, clock: time.Now(), seen: map[Boundary]int{},
+		lab: lab, plan: plan, clock: time.Now(), seen: map[Boundary]int{}, listed: map[Ref]bool{},
 		counts: map[string]map[types.UID]bool{}, writes: map[string]int{},
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "sim-" + id}}

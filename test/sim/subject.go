@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,8 +37,9 @@ type Play struct {
 	// Build builds the controllers of one process. It is called again after a crash.
 	Build func(*Cell)
 	// Meanwhile plays those who are not there, such as a kubelet, whenever the
-	// controllers have nothing to do at the moment. It may be nil.
-	Meanwhile func(context.Context) (changed bool, err error)
+	// controllers have nothing to do at the moment. It says whether it changed
+	// anything, and when it has something to do again. It may be nil.
+	Meanwhile func(context.Context) (changed bool, next time.Time, err error)
 	// Always is asked after every write of a controller. An error is a divergence:
 	// what is wrong for a moment may be lost for good. It may be nil.
 	Always func(Change) error

@@ -158,7 +158,7 @@ func (t *toy) countFailure(ctx context.Context, order *corev1.ConfigMap, cause e
 // keep watches over the child, and closes when it is not needed any more.
 func (t *toy) keep(ctx context.Context, order *corev1.ConfigMap) error {
 	child, err := t.child(ctx, t.env.Client)
-	if err == nil && child == nil && t.mistake != believesCache {
+	if err == nil && (child == nil && t.mistake != believesCache || t.mistake == believesError) {
 		child, err = t.child(ctx, t.env.Live)
 	}
 	if err != nil && t.mistake != believesError {

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -16,15 +15,23 @@ func (c *Cell) Watch() read.Watch { return watch{c} }
 
 type watch struct{ *Cell }
 
-// Look implements read.Watch. That it cannot be read, for whatever reason, is Unknown.
+// Look implements read.Watch. A watch may break, so a look may be struck: then,
+// and whenever it cannot be read, it is Unknown.
 func (w watch) Look(gvk schema.GroupVersionKind, key read.Key) (obj *metav1.PartialObjectMetadata, sight read.Sight) {
 	if !w.begun(gvk) {
 		return nil, read.SightNotYet
 	}
-	err := w.cross(context.Background(), op{site: "look " + gvk.Kind, kind: cachedRead, do: func(ctx context.Context, _ *Call) (func(), error) {
-		var err error
-		obj, sight, err = w.look(ctx, gvk, key)
-		return nil, err
+	err := w.cross(context.Background(), op{site: "look " + gvk.Kind, kind: liveRead, do: func(ctx context.Context, _ *Call) (func(), error) {
+		if err := w.run.learn(ctx, Ref{gvk, key}); err != nil {
+			return nil, err
+		}
+		is := w.recall(Ref{gvk, key})
+		if is == nil {
+			sight = read.SightAbsent
+			return nil, nil
+		}
+		obj, sight = &metav1.PartialObjectMetadata{}, read.SightHere
+		return nil, fill(obj, is)
 	}})
 	if err != nil {
 		return nil, read.SightUnknown
@@ -36,25 +43,6 @@ func (w watch) begun(gvk schema.GroupVersionKind) bool {
 	w.run.mu.Lock()
 	defer w.run.mu.Unlock()
 	begun := w.warm || w.synced[gvk]
-	if w.synced == nil {
-		w.Cell.synced = map[schema.GroupVersionKind]bool{}
-	}
 	w.synced[gvk] = true
 	return begun
-}
-
-func (w watch) look(ctx context.Context, gvk schema.GroupVersionKind, key read.Key) (*metav1.PartialObjectMetadata, read.Sight, error) {
-	obj := &metav1.PartialObjectMetadata{}
-	if was, old := w.recall(Ref{gvk, key}); old {
-		if was == nil {
-			return nil, read.SightAbsent, nil
-		}
-		return obj, read.SightHere, fill(obj, was)
-	}
-	obj.SetGroupVersionKind(gvk)
-	err := w.run.lab.actor.Get(ctx, key, obj)
-	if apierrors.IsNotFound(err) {
-		return nil, read.SightAbsent, nil
-	}
-	return obj, read.SightHere, err
 }

@@ -1,9 +1,12 @@
 package sim
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -41,6 +44,53 @@ func (w *World) Find(obj client.Object) bool {
 	}
 	return true
 }
+
+// Sync tells the controllers what others have written of some kinds in the plan's
+// namespace: the cluster's own controllers, garbage collection. It says how much
+// was news.
+func (w *World) Sync(ctx context.Context, kinds ...schema.GroupVersionKind) (news int, err error) {
+	r := w.run
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		if err := r.lab.admin.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+			return news, fmt.Errorf("list %s: %w", kind.Kind, err)
+		}
+		there := map[Ref]bool{}
+		for i := range list.Items {
+			obj := &list.Items[i]
+			obj.SetManagedFields(nil)
+			ref := Ref{kind, client.ObjectKeyFromObject(obj)}
+			there[ref] = true
+			news += r.changed(ref, obj, nil)
+		}
+		for _, ref := range w.refs(kind) {
+			if ref.Namespace == w.Namespace && !there[ref] {
+				news += r.changed(ref, nil, nil)
+			}
+		}
+	}
+	return news, nil
+}
+
+// All returns the objects of a kind, as they were last written or seen.
+func (w *World) All(kind schema.GroupVersionKind) (found []*unstructured.Unstructured) {
+	for _, ref := range w.refs(kind) {
+		w.run.mu.Lock()
+		found = append(found, w.run.record.latest(ref).DeepCopy())
+		w.run.mu.Unlock()
+	}
+	return found
+}
+
+func (w *World) refs(kind schema.GroupVersionKind) []Ref {
+	w.run.mu.Lock()
+	defer w.run.mu.Unlock()
+	return w.run.record.refs(kind)
+}
+
+// Diverge notes that something happened that must not.
+func (w *World) Diverge(format string, args ...any) { w.run.diverge(format, args...) }
 
 // refOf names an object.
 func (r *run) refOf(obj client.Object) (Ref, error) {
