@@ -45,6 +45,8 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 		return "", a.meet(ctx, e)
 	case cluster.AddSlots:
 		return "", classify(e.At.Pod, a.Servers.AddSlots(ctx, target(e.At), e.Slots))
+	case cluster.SetNodeTimeout:
+		return "", a.setNodeTimeout(ctx, e)
 	case cluster.Replicate:
 		return "", classify(e.At.Pod, a.Servers.Replicate(ctx, target(e.At), e.Primary.ID))
 	}

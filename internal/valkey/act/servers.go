@@ -14,18 +14,30 @@ import (
 const atATime = 32 // servers that are told something at a time
 
 // meet lets all servers introduce themselves at once: the sooner the last has, the
-// sooner gossip is done. One that cannot does not keep the others from it.
+// sooner gossip is done.
 func (a Cluster) meet(ctx context.Context, e cluster.Meet) error {
+	return each(e.Introductions, func(i cluster.Introduction) error {
+		addrs := make([]string, 0, len(i.To))
+		for _, to := range i.To {
+			addrs = append(addrs, to.Addr)
+		}
+		return classify(i.Of.Pod, a.Servers.Meet(ctx, target(i.Of), addrs))
+	})
+}
+
+func (a Cluster) setNodeTimeout(ctx context.Context, e cluster.SetNodeTimeout) error {
+	return each(e.At, func(m cluster.Member) error {
+		return classify(m.Pod, a.Servers.SetNodeTimeout(ctx, target(m), e.Timeout))
+	})
+}
+
+// each tells many servers at once. One that cannot be told does not keep the others
+// from being told.
+func each[V any](list []V, tell func(V) error) error {
 	var g errgroup.Group
 	g.SetLimit(atATime)
-	for _, i := range e.Introductions {
-		g.Go(func() error {
-			addrs := make([]string, 0, len(i.To))
-			for _, to := range i.To {
-				addrs = append(addrs, to.Addr)
-			}
-			return classify(i.Of.Pod, a.Servers.Meet(ctx, target(i.Of), addrs))
-		})
+	for _, v := range list {
+		g.Go(func() error { return tell(v) })
 	}
 	return g.Wait()
 }

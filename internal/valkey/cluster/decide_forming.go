@@ -70,7 +70,9 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	if _, well := w.formedWell(); well {
+	const words = "every replica to follow its primary, and all to agree on it and serve"
+	hasty := unlike(w.Nodes, nodeTimeout(in))
+	if _, well := w.formedWell(); well && len(hasty) == 0 {
 		return fsm.Fire(ReplicasConfigured, ReasonReplicated)
 	}
 	if waits, barred := barred(w); barred {
@@ -80,12 +82,11 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 	if stuck {
 		return waits
 	}
-	const words = "every replica to follow its primary, and all to agree on it"
+	if len(effects) == 0 {
+		effects = hasten(in)
+	}
 	if len(effects) > 0 {
 		return fsm.Do(ReasonReplicating, effects...).Because(words)
-	}
-	if again := introductions(w.Nodes); len(again) > 0 {
-		return fsm.Do(ReasonReplicating, Meet{again}).Because(words)
 	}
 	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because(words)
 }

@@ -21,9 +21,12 @@ const (
 // degraded.
 func decideVerifyingClusterHealth(in input) fsm.Decision {
 	w := in.World
-	doubt, healthy := w.healthy()
+	doubt, healthy := healthy(in)
 	if healthy {
 		return fsm.Fire(ClusterHealthy, ReasonClusterHealthy).Because("%s", healthyWords(w))
+	}
+	if hasty := restoreTimeout(in); len(hasty) > 0 && !in.Obj.Spec.Paused {
+		return fsm.Do(ReasonVerifying, hasty...).Because("%s", doubt)
 	}
 	if why, lacks := w.lacks(); lacks && w.Formed {
 		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because("%s", why)
@@ -47,7 +50,7 @@ func decideRunning(in input) fsm.Decision {
 }
 
 func decideDegraded(in input) fsm.Decision {
-	doubt, healthy := in.World.healthy()
+	doubt, healthy := healthy(in)
 	if healthy {
 		return fsm.Fire(ClusterHealthy, ReasonClusterHealthy).Because("%s", healthyWords(in.World))
 	}
@@ -58,6 +61,15 @@ func decideDegraded(in input) fsm.Decision {
 		return fsm.Do(ReasonNodesMissing, effects...).Because("%s", doubt)
 	}
 	return fsm.Wait(ReasonNodesMissing, "pods", "valkey", "children").In(recheck).Because("%s", doubt)
+}
+
+// healthy says that nothing is left to wish for, or what is. Servers that were left
+// hasty would call each other failing too soon.
+func healthy(in input) (doubt string, is bool) {
+	if other := unlike(in.World.Nodes, nodeTimeout(in)); len(other) > 0 {
+		return other[0].Pod + " has another node timeout than the spec", false
+	}
+	return in.World.healthy()
 }
 
 // housekeeping is what a cluster that stands has to do: first note that it may
@@ -76,6 +88,7 @@ func housekeeping(in input) (effects []fsm.Effect) {
 	if w.Reservation.State == Ours {
 		effects = append(effects, ReleaseReservation{})
 	}
+	effects = append(effects, restoreTimeout(in)...)
 	lost := slices.DeleteFunc(w.unapplied(), func(c Child) bool { return c.UID != "" && c.Kind == KindStatefulSet })
 	return append(effects, apply(w.Shape, lost)...)
 }

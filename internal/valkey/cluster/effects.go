@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -49,6 +50,13 @@ type AddSlots struct {
 // wrong, what it holds would be wiped.
 type Replicate struct{ At, Primary Member }
 
+// SetNodeTimeout sets how long servers let another be out of reach. Lowered under
+// load, it would have replicas take over from primaries that live.
+type SetNodeTimeout struct {
+	At      []Member
+	Timeout time.Duration
+}
+
 // MarkFormed notes on the ConfigMap with this UID that data may exist from now on.
 type MarkFormed struct{ UID string }
 
@@ -61,6 +69,7 @@ func (ApplyChild) effect()         {}
 func (Meet) effect()               {}
 func (AddSlots) effect()           {}
 func (Replicate) effect()          {}
+func (SetNodeTimeout) effect()     {}
 func (MarkFormed) effect()         {}
 
 // A command goes to a Valkey server.
@@ -73,6 +82,9 @@ func (ReleaseReservation) String() string { return "release-reservation" }
 func (MarkFormed) String() string         { return "mark-formed" }
 func (e ApplyChild) String() string       { return "apply " + e.Child.String() }
 func (e AddSlots) String() string         { return fmt.Sprintf("add-slots %s %s", e.At.Pod, e.Slots) }
+func (e SetNodeTimeout) String() string {
+	return fmt.Sprintf("set-node-timeout %s at %d servers", e.Timeout, len(e.At))
+}
 func (e Replicate) String() string {
 	return fmt.Sprintf("replicate %s from %s", e.At.Pod, e.Primary.Pod)
 }

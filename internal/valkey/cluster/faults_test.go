@@ -134,3 +134,16 @@ func TestFaultPhaseNotRederivable(t *testing.T) {
 	})
 	caught(t, b.Amnesia(), "amnesia in pass")
 }
+
+func TestFaultHastyOverData(t *testing.T) {
+	b := broken(ConfiguringReplicas, func(in input) fsm.Decision {
+		in.World = clone(in.World)
+		for _, n := range in.World.Nodes {
+			if n.Server != nil {
+				n.Server.Empty = true
+			}
+		}
+		return decideConfiguringReplicas(in)
+	})
+	caught(t, b.Explore(), "makes servers hasty that hold data")
+}

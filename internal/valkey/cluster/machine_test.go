@@ -160,7 +160,9 @@ func quarrel(r *rand.Rand, s *topology.Server) {
 	if r.IntN(2) == 0 {
 		p = &s.View[self(s)]
 	}
-	switch r.IntN(8) {
+	switch r.IntN(9) {
+	case 8:
+		s.Timeout = pick(r, 0, 500, 9000)
 	case 0, 7:
 		s.Empty = false
 	case 1:

@@ -39,6 +39,13 @@ func Perform(w World, effect fsm.Effect) World {
 		if s := server(w.Nodes, e.At); s != nil && !s.Holds() {
 			s.View[self(s)].Slots = e.Slots
 		}
+	case SetNodeTimeout:
+		for _, m := range e.At {
+			if s := server(w.Nodes, m); s != nil {
+				s.Timeout = int(e.Timeout.Milliseconds())
+				s.OK = served(w.Nodes)
+			}
+		}
 	case Replicate:
 		if s := server(w.Nodes, e.At); s != nil && !s.Holds() && s.Knows(e.Primary.ID) {
 			s.View[self(s)].Claim = topology.Claim{Follows: e.Primary.ID, Shard: min(s.ID, e.Primary.ID)}
@@ -98,7 +105,8 @@ func Settle(c *valkeyv1.ValkeyCluster, w World) World {
 	befriend(w.Nodes)
 	for _, n := range w.Nodes {
 		if n.Server != nil {
-			n.Server.Synced, n.Server.OK = true, served(w.Nodes)
+			n.Server.Synced = true
+			n.Server.OK = n.Server.OK || served(w.Nodes) && n.Server.Self().Follows != ""
 		}
 	}
 	return w
@@ -122,7 +130,7 @@ func newborn(pod topology.Pod, image string) topology.Node {
 	pod.UID, pod.Addr, pod.Ready, pod.Image, pod.Trouble = "uid of "+pod.Name, pod.Name+":6379", true, image, ""
 	id := "id of " + pod.Name
 	return topology.Node{Pod: pod, Server: &topology.Server{
-		ID: id, ShardID: "shard of " + pod.Name, Version: "8.1.1", Empty: true, Synced: true,
+		ID: id, ShardID: "shard of " + pod.Name, Version: "8.1.1", Empty: true, Synced: true, Timeout: 5000,
 		View: []topology.Peer{{ID: id, Addr: pod.Addr, Linked: true, Claim: topology.Claim{Shard: id}}},
 	}}
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -17,7 +18,7 @@ func safe(in input, s fsm.Step[*valkeyv1.ValkeyCluster]) error {
 		}
 	}
 	for _, e := range s.Decision.Do {
-		if err := errors.Join(safeWriter(in, e), safeCommand(in.World, e)); err != nil {
+		if err := errors.Join(safeWriter(in, e), safeTimeout(in, e), safeCommand(in.World, e)); err != nil {
 			return fmt.Errorf("%s: %w", e, err)
 		}
 	}
@@ -32,7 +33,8 @@ func safeHop(w World, to fsm.Phase) error {
 	count, _, contested := w.Nodes.Assigned()
 	_, agree := w.Nodes.Agree()
 	_, unready := w.Nodes.Unready()
-	if count != topology.TotalSlots || contested || !agree || unready || len(w.Nodes) != w.Shape.Nodes() {
+	hasty := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server != nil && n.Server.Timeout == int(brisk.Milliseconds()) })
+	if count != topology.TotalSlots || hasty || contested || !agree || unready || len(w.Nodes) != w.Shape.Nodes() {
 		return errors.New("calls running what is not")
 	}
 	return nil
@@ -65,10 +67,23 @@ func safeWriter(in input, e fsm.Effect) error {
 
 func operates(e fsm.Effect) bool {
 	switch e.(type) {
-	case ApplyChild, MarkFormed: // also what a standing cluster does for itself
+	case ApplyChild, MarkFormed, SetNodeTimeout: // also what a standing cluster does for itself
 		return false
 	}
 	return true
+}
+
+// safeTimeout: servers are made hasty only while there is nothing to lose.
+func safeTimeout(in input, effect fsm.Effect) error {
+	e, is := effect.(SetNodeTimeout)
+	if !is || e.Timeout == nodeTimeout(in) {
+		return nil
+	}
+	full := slices.ContainsFunc(in.World.Nodes, func(n topology.Node) bool { return n.Server == nil || !n.Server.Empty })
+	if in.World.Formed || full || in.World.Reservation.State != Ours {
+		return errors.New("makes servers hasty that hold data")
+	}
+	return nil
 }
 
 // safeCommand: servers that hold anything are left alone.

@@ -31,7 +31,10 @@ type Server struct {
 	Empty   bool   `json:"empty,omitempty"`  // it holds no key
 	Synced  bool   `json:"synced,omitempty"` // a replica's link to its primary is up; a primary is
 	OK      bool   `json:"ok,omitempty"`     // cluster_state is ok: it serves its slots
-	View    []Peer `json:"view"`             // everyone that it knows, itself included, by ID
+	// Timeout is how long, in milliseconds, it lets another be out of reach before it
+	// calls it failing; 0 is not read.
+	Timeout int    `json:"timeout,omitempty"`
+	View    []Peer `json:"view"` // everyone that it knows, itself included, by ID
 }
 
 // Peer is how one server sees a server: another one, or itself.

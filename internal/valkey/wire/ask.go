@@ -8,9 +8,9 @@ import (
 
 // answers is everything that Ask asks, in the words of the server.
 type answers struct {
-	id, shardID, nodes string
-	info, cluster      string
-	shards, role       any
+	id, shardID, nodes    string
+	info, cluster         string
+	shards, role, timeout any
 }
 
 // server makes sense of the answers.
@@ -33,6 +33,10 @@ func (a answers) server() (*topology.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	timeout, err := parseSetting(a.timeout)
+	if err != nil {
+		return nil, err
+	}
 	info := ParseInfo(a.info)
 	return &topology.Server{
 		ID:      a.id,
@@ -41,6 +45,7 @@ func (a answers) server() (*topology.Server, error) {
 		Empty:   !holdsKeys(info),
 		Synced:  role.Synced,
 		OK:      ParseInfo(a.cluster)["cluster_state"] == "ok",
+		Timeout: timeout,
 		View:    view,
 	}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
+const nodeTimeout = "cluster-node-timeout"
+
 // Ask implements Reader: one round trip.
 func (c *Client) Ask(ctx context.Context, addr string) (*topology.Server, error) {
 	replies, err := c.do(ctx, addr,
@@ -17,6 +19,7 @@ func (c *Client) Ask(ctx context.Context, addr string) (*topology.Server, error)
 		[]string{"INFO", "server", "keyspace"},
 		[]string{"CLUSTER", "SHARDS"},
 		[]string{"ROLE"},
+		[]string{"CONFIG", "GET", nodeTimeout},
 	)
 	if err != nil {
 		return nil, err
@@ -27,7 +30,7 @@ func (c *Client) Ask(ctx context.Context, addr string) (*topology.Server, error)
 			return nil, fmt.Errorf("ask %s: %w: %w", addr, ErrMalformed, err)
 		}
 	}
-	for i, into := range []*any{&a.shards, &a.role} {
+	for i, into := range []*any{&a.shards, &a.role, &a.timeout} {
 		if *into, err = replies[5+i].ToAny(); err != nil {
 			return nil, fmt.Errorf("ask %s: %w: %w", addr, ErrMalformed, err)
 		}

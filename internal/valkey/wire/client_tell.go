@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -56,6 +57,14 @@ func (c *Client) Replicate(ctx context.Context, at Target, primary string) error
 		return err
 	}
 	return c.tell(ctx, at, []string{"CLUSTER", "REPLICATE", primary})
+}
+
+// SetNodeTimeout implements Writer.
+func (c *Client) SetNodeTimeout(ctx context.Context, at Target, timeout time.Duration) error {
+	if _, err := c.self(ctx, at); err != nil {
+		return err
+	}
+	return c.tell(ctx, at, []string{"CONFIG", "SET", nodeTimeout, strconv.FormatInt(timeout.Milliseconds(), 10)})
 }
 
 // self looks who answers before anything is told, and what that one is now.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -49,4 +50,17 @@ func ParseRole(answer any) (Role, error) {
 		return Role{Synced: list[3] == any("connected")}, nil
 	}
 	return Role{}, fmt.Errorf("%w: %.40v is no role of a cluster", ErrMalformed, list[0])
+}
+
+// parseSetting reads CONFIG GET of one number: its name and its value.
+func parseSetting(answer any) (int, error) {
+	list, _ := answer.([]any)
+	if len(list) == 2 {
+		if text, ok := list[1].(string); ok {
+			if n, err := strconv.Atoi(text); err == nil {
+				return n, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("%w: %.40v is not a setting and its number", ErrMalformed, answer)
 }

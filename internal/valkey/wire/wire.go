@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -20,6 +21,8 @@ type Writer interface {
 	Meet(ctx context.Context, at Target, addrs []string) error
 	// AddSlots makes the server, a primary, own slots that nobody owns.
 	AddSlots(ctx context.Context, at Target, slots topology.Slots) error
+	// SetNodeTimeout sets how long the server lets another be out of reach.
+	SetNodeTimeout(ctx context.Context, at Target, timeout time.Duration) error
 	// Replicate makes the server, which must hold nothing, follow the primary.
 	Replicate(ctx context.Context, at Target, primary string) error
 }

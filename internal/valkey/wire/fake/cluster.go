@@ -27,13 +27,16 @@ var (
 // New returns a cluster without servers.
 func New() *Cluster { return &Cluster{servers: map[string]*server{}} }
 
+// configured is the node timeout that a server starts with, in milliseconds.
+const configured = 5000
+
 // Start brings a blank server up at an address and returns its ID. One that was
 // there is gone with all it held.
 func (c *Cluster) Start(addr, version string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.born++
-	s := &server{id: made("server", c.born), shardID: made("shard", c.born), addr: addr, version: version, met: map[string]bool{}}
+	s := &server{id: made("server", c.born), shardID: made("shard", c.born), addr: addr, version: version, timeout: configured, met: map[string]bool{}}
 	s.view = map[string]*peer{s.id: {addr: addr, shardID: s.shardID}}
 	c.servers[addr] = s
 	return s.id

@@ -3,6 +3,7 @@ package fake
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -64,4 +65,15 @@ func (c *Cluster) Replicate(_ context.Context, at wire.Target, primary string) e
 	self.follows, self.shardID = primary, to.shardID
 	s.shardID, s.synced = to.shardID, false
 	return nil
+}
+
+// SetNodeTimeout implements wire.Writer.
+func (c *Cluster) SetNodeTimeout(_ context.Context, at wire.Target, timeout time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, err := c.at(at)
+	if err == nil {
+		s.timeout = int(timeout.Milliseconds())
+	}
+	return err
 }

@@ -13,6 +13,7 @@ type server struct {
 	keys                       int
 	down                       bool
 	synced                     bool             // as a replica: it has the data of its primary
+	timeout                    int              // in milliseconds
 	view                       map[string]*peer // by ID, itself included
 	met                        map[string]bool  // addresses with which it shakes hands
 }
@@ -62,7 +63,7 @@ func (s *server) hear(from *server) {
 // answer is what the server says when it is asked.
 func (s *server) answer(up func(addr string) bool) *topology.Server {
 	out := &topology.Server{ID: s.id, ShardID: s.shardID, Version: s.version, Empty: s.keys == 0,
-		Synced: s.self().follows == "" || s.synced, OK: s.servable(up)}
+		Synced: s.self().follows == "" || s.synced, OK: s.servable(up), Timeout: s.timeout}
 	least := map[string]string{}
 	for id, p := range s.view {
 		if l, ok := least[p.shardID]; !ok || id < l {
