@@ -18,13 +18,13 @@ func (s *Sampler[V]) Drive(ctx context.Context) (polled int) {
 }
 
 // Next is when Drive has something to do again.
-func (s *Sampler[V]) Next() (at time.Time, any bool) {
+func (s *Sampler[V]) Next() (at time.Time, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, job := range s.jobs {
-		if job.every > 0 && (!any || job.due.Before(at)) {
-			at, any = job.due, true
+		if job.every > 0 && (!waits || job.due.Before(at)) {
+			at, waits = job.due, true
 		}
 	}
-	return at, any
+	return at, waits
 }

@@ -20,14 +20,14 @@ func TestASamplerIsDrivenByHand(t *testing.T) {
 		Wake: func(key read.Key) { woken = append(woken, key.Name) },
 		Now:  func() time.Time { return now },
 	}
-	if _, any := s.Next(); any || s.Drive(t.Context()) != 0 {
+	if _, waits := s.Next(); waits || s.Drive(t.Context()) != 0 {
 		t.Error("there is something to do before anything is sampled")
 	}
 	s.Every(read.Key{Name: "b"}, time.Second)
 	s.Every(read.Key{Name: "a"}, time.Second)
 	s.Every(read.Key{Name: "c"}, time.Minute)
-	at, any := s.Next()
-	if !any || !at.Equal(now.Add(time.Second)) || s.Drive(t.Context()) != 0 {
+	at, waits := s.Next()
+	if !waits || !at.Equal(now.Add(time.Second)) || s.Drive(t.Context()) != 0 {
 		t.Errorf("the next look is due at %s", at)
 	}
 	for range 2 { // the second sees nothing new, and wakes nobody
