@@ -3,6 +3,7 @@ package valkey
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +52,15 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	b := bedtest.ControlPlane(t)
 	harness.Install(t, b, "valkey")
+	c := newClient(t, b)
+	s := &stage{T: t, Client: c, bed: b, namespace: bedtest.Namespace(t, b)}
+	s.kubelet = startKubelet(t, c, s.namespace)
+	s.startManager()
+	return s
+}
+
+func newClient(t *testing.T, b *bed.Bed) client.Client {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, valkeyv1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -61,10 +71,7 @@ func newStage(t *testing.T) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{T: t, Client: c, bed: b, namespace: bedtest.Namespace(t, b)}
-	s.kubelet = startKubelet(t, c, s.namespace)
-	s.startManager()
-	return s
+	return c
 }
 
 func (s *stage) startManager() {
@@ -141,6 +148,10 @@ func TestCreation(t *testing.T) {
 	want[status] = min(want[status], got[status])
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("writes, wanted and done: %s\n%v", diff, moves(c))
+	}
+	if out, err := s.bed.Kubectl(t.Context(), "get", "vkc", "web", "-n", s.namespace, "--no-headers"); err != nil || !strings.Contains(out, "True") ||
+		!strings.Contains(out, "Running") || !strings.Contains(out, "6/6") || !strings.Contains(out, "16384/16384") {
+		t.Errorf("kubectl get: %v\n%s", err, out)
 	}
 	harness.Consistently(t, rest, poll, func() error {
 		if now := s.writes(began); !cmp.Equal(got, now) {
