@@ -16,7 +16,7 @@ NODES   ?= 1
 export AREA LEVEL BUDGET SEED PLAN
 
 .DEFAULT_GOAL := help
-.PHONY: help test scenario integration sim soak e2e mutants bench bed-up bed-down bed-status run lint generate verify
+.PHONY: help test scenario integration sim soak e2e mutants bench bed-up bed-down bed-status bed-rounds run lint generate verify
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ bed-down: ## Stop it, and leave nothing behind
 
 bed-status: ## Show what runs
 	@$(BED) status
+
+bed-rounds: ## Start and stop it ten times, and compare the machine before and after
+	@STATECRAFT_BED_ROUNDS=10 go test ./test/bed/cmd/bed -count=1 -v -timeout 20m -run '^TestUpAndDownLeaveNothing'
 
 run: ## Run the manager against the bed (AREA=)
 	@hack/run
