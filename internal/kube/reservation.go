@@ -40,12 +40,13 @@ func (r Reservations) Take(ctx context.Context, target, who read.Ref) error {
 	if err != nil {
 		return Classify(fmt.Errorf("read reservation: %w", err))
 	}
+	if ptr.Deref(lease.Spec.HolderIdentity, "") == who.String() {
+		return nil
+	}
 	res, err := r.Judge(ctx, &lease)
 	switch {
 	case err != nil:
 		return Classify(fmt.Errorf("judge reservation: %w", err))
-	case res.HeldBy(who):
-		return nil
 	case !res.Free():
 		say := "reserved by " + res.Holder.Title()
 		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("%s", say), Say: say}

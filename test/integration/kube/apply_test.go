@@ -184,11 +184,7 @@ func (a applying) refuses(err error, say string) {
 
 // beforeApply does something once, between the look and the apply.
 func (a *applying) beforeApply(do func()) {
-	inner, err := client.NewWithWatch(lamps(a).Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		a.Fatal(err)
-	}
-	c := interceptor.NewClient(inner, interceptor.Funcs{
+	c := interceptor.NewClient(newWatchClient(a, lamps(a).Config()), interceptor.Funcs{
 		Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 			if do != nil {
 				do()

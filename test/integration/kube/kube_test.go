@@ -3,6 +3,8 @@
 package kube
 
 import (
+	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -24,6 +26,10 @@ import (
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard()) // the client insists on one
+	if order := os.Getenv(contenderEnv); order != "" {
+		fmt.Fprintln(os.Stderr, "contender:", contend(order))
+		os.Exit(1)
+	}
 	bedtest.Main(m)
 }
 
@@ -56,6 +62,15 @@ func lamps(t testing.TB) *bed.Bed {
 func newClient(t testing.TB, cfg *rest.Config) client.Client {
 	t.Helper()
 	c, err := client.New(cfg, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func newWatchClient(t testing.TB, cfg *rest.Config) client.WithWatch {
+	t.Helper()
+	c, err := client.NewWithWatch(cfg, client.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
 	}
