@@ -224,6 +224,13 @@ func stateFaults() map[string]planted {
 	}
 	impatient := reducing(func(_ runInput, _ []fsm.Outcome, n *runNext) { n.Obj.Status.RetryAt = nil })
 
+	steady := reducing(func(in runInput, _ []fsm.Outcome, n *runNext) {
+		if at := n.Obj.Status.RetryAt; at != nil && at.After(in.Now) {
+			at.Time = in.Now.Truncate(time.Second).Add(2 * time.Second)
+			n.Again = at.Sub(in.Now)
+		}
+	})
+
 	raw := reducing(func(_ runInput, o []fsm.Outcome, n *runNext) {
 		if len(o) > 0 && o[0].Err != nil {
 			n.Obj.Status.WaitingFor = o[0].Err.Error()
@@ -254,6 +261,7 @@ func stateFaults() map[string]planted {
 
 	return map[string]planted{
 		"back off lost on our own write":         {impatient.BackOff, "tried again at once"},
+		"a back off that does not grow":          {steady.BackOff, "tries in"},
 		"a raw error in the status":              {raw.BackOff, "shows a raw error"},
 		"a stamp that does not survive the save": {fraction.Crash, "status changes when saved"},
 		"a write after the end":                  {talkative.Rest, "writes after the end"},

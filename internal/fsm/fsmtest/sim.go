@@ -24,6 +24,7 @@ const (
 // entry is what one pass did, and from where.
 type entry[T fsm.Subject[T], W any] struct {
 	before  *sim[T, W]
+	where   string // the phase that decided, and the reason it gave
 	effects int
 	quiet   bool
 }
@@ -76,7 +77,7 @@ func (s *sim[T, W]) pass() (again time.Duration, err error) {
 	}
 	changed := !reflect.DeepEqual(in.Obj, next.Obj) && !equality.Semantic.DeepEqual(in.Obj, next.Obj)
 	s.quiet = step.Decision.Waits() && len(next.Hops) == 0 && !changed
-	s.log = append(s.log, &entry[T, W]{before, len(outcomes), s.quiet})
+	s.log = append(s.log, &entry[T, W]{before, s.where(step), len(outcomes), s.quiet})
 	switch {
 	case s.strikes(crash), s.strikes(staleSelf): // nothing is saved
 		return time.Second, nil
@@ -132,6 +133,15 @@ func (s *sim[T, W]) act(effects []fsm.Effect) (outcomes []fsm.Outcome) {
 		}
 	}
 	return outcomes
+}
+
+// where says in which phase what is decided, of the object or of a lane.
+func (s *sim[T, W]) where(step fsm.Step[T]) string {
+	at := string(step.Obj.GetProgress().Phase)
+	if step.Lane != "" {
+		at += "/" + string(s.Machine.Lanes.At(step.Obj, step.Lane).Phase)
+	}
+	return at + "/" + string(step.Decision.Reason)
 }
 
 // durable says that effects belong to a phase that is already saved.
