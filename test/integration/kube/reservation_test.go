@@ -1,0 +1,273 @@
+package kube
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/kubetest"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+)
+
+// reserving is a target and who may want it.
+type reserving struct {
+	*testing.T
+	kube.Reservations
+	env    kube.Env
+	target read.Ref
+	holder *kubetest.Lamp
+	who    read.Ref // the holder
+	other  read.Ref
+}
+
+func newReserving(t *testing.T, oneShot bool) reserving {
+	t.Helper()
+	b := lamps(t)
+	namespace := bedtest.Namespace(t, b)
+	r := reserving{T: t, env: envOf(newClient(t, b.Config()), namespace)}
+	r.env.OneShot = func(string) bool { return oneShot }
+	r.Reservations = r.env.Reservations()
+	r.target = refOf(create(t, r.env.Client, lampOf(namespace, "target")))
+	r.holder = create(t, r.env.Client, lampOf(namespace, "holder"))
+	r.who = refOf(r.holder)
+	r.other = refOf(create(t, r.env.Client, lampOf(namespace, "other")))
+	return r
+}
+
+func (r reserving) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// refused says that the target is the holder's.
+func (r reserving) refused(err error) {
+	r.Helper()
+	if say := "reserved by Lamp " + r.who.Namespace + "/holder"; fsm.ClassOf(err) != fsm.Changed || fsm.Said(err) != say {
+		r.Errorf("class %s, says %q: %v", fsm.ClassOf(err), fsm.Said(err), err)
+	}
+}
+
+func (r reserving) lease() *coordinationv1.Lease {
+	r.Helper()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: read.LeaseName(r.target.UID)}}
+	return get(r.T, r.env.Client, lease)
+}
+
+func TestATargetIsTakenAndGivenBack(t *testing.T) {
+	r := newReserving(t, false)
+	ctx := t.Context()
+	r.must(r.Take(ctx, r.target, r.who))
+	was := r.lease()
+	r.must(r.Take(ctx, r.target, r.who)) // again, because the answer was lost
+	r.must(r.Release(ctx, r.target, r.other))
+	unchanged(t, r.env.Client, was)
+	r.refused(r.Take(ctx, r.target, r.other))
+	if res, err := r.Of(ctx, r.target.UID); err != nil || !res.HeldBy(r.who) || res.Free() || res.Transitions != 1 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	for range 2 { // the second time nobody has it
+		r.must(r.Release(ctx, r.target, r.who))
+	}
+	if res, err := r.Of(ctx, r.target.UID); err != nil || !res.Free() || res.Holder != (read.Ref{}) {
+		t.Errorf("%+v, %v", res, err)
+	}
+	r.must(r.Take(ctx, r.target, r.other))
+	if res, err := r.Of(ctx, r.target.UID); err != nil || !res.HeldBy(r.other) || res.Transitions != 2 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if res, err := r.Of(ctx, "never-taken"); err != nil || !res.Free() {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+func TestAHolderThatIsGoneIsReplaced(t *testing.T) {
+	r := newReserving(t, false)
+	r.must(r.Take(t.Context(), r.target, r.who))
+	r.must(r.env.Client.Delete(t.Context(), r.holder))
+	create(t, r.env.Client, lampOf(r.Namespace, "holder")) // the name is back, the holder is not
+	if res, err := r.Of(t.Context(), r.target.UID); err != nil || !res.Abandoned || !res.HeldBy(r.who) || !res.Free() {
+		t.Errorf("%+v, %v", res, err)
+	}
+	r.must(r.Take(t.Context(), r.target, r.other))
+}
+
+// A holder that deletes, or ends, is still at work; and one that says nothing for
+// years may be, too.
+func TestALivingHolderIsNeverReplaced(t *testing.T) {
+	says := func(status metav1.ConditionStatus) func(reserving) {
+		return func(r reserving) {
+			r.holder.Status.Conditions = []metav1.Condition{{Type: fsm.Ready, Status: status, Reason: "Any", LastTransitionTime: metav1.Now()}}
+			r.must(r.env.Client.Status().Update(r.Context(), r.holder))
+		}
+	}
+	long := func(r reserving) {
+		lease := r.lease()
+		lease.Spec.RenewTime = &metav1.MicroTime{Time: time.Now().AddDate(-10, 0, 0)}
+		lease.Spec.AcquireTime = lease.Spec.RenewTime
+		lease.Spec.LeaseDurationSeconds = ptr.To(int32(1))
+		r.must(r.env.Client.Update(r.Context(), lease))
+	}
+	terminating := func(r reserving) {
+		r.holder.Finalizers = []string{"test.statecraft.dev/cleans-up"}
+		r.must(r.env.Client.Update(r.Context(), r.holder))
+		r.must(r.env.Client.Delete(r.Context(), r.holder))
+		r.Cleanup(func() {
+			off := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+			r.must(r.env.Client.Patch(context.Background(), r.holder, off))
+		})
+	}
+	for what, c := range map[string]struct {
+		oneShot  bool
+		then     func(reserving)
+		replaced bool
+	}{
+		"a standing kind that is ready":        {false, says(metav1.ConditionTrue), false},
+		"a standing kind that has failed":      {false, says(metav1.ConditionFalse), false},
+		"a one-shot that says nothing yet":     {true, func(reserving) {}, false},
+		"a one-shot that cannot see":           {true, says(metav1.ConditionUnknown), false},
+		"a one-shot that is done":              {true, says(metav1.ConditionTrue), true},
+		"a one-shot that has failed":           {true, says(metav1.ConditionFalse), true},
+		"one that was last heard of years ago": {true, long, false},
+		"one that is being deleted":            {true, terminating, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newReserving(t, c.oneShot)
+			r.must(r.Take(t.Context(), r.target, r.who))
+			c.then(r)
+			if err := r.Take(t.Context(), r.target, r.other); c.replaced {
+				r.must(err)
+			} else {
+				r.refused(err)
+			}
+		})
+	}
+}
+
+// Who cannot tell whether the holder lives does not replace it.
+func TestAHolderThatCannotBeReadIsNotReplaced(t *testing.T) {
+	r := newReserving(t, true)
+	unserved := read.Ref{Kind: "Thing.unknown.statecraft.dev", Namespace: r.Namespace, Name: "a", UID: "1"}
+	r.must(r.Take(t.Context(), r.target, unserved))
+	if err := r.Take(t.Context(), r.target, r.who); fsm.ClassOf(err) != fsm.Transient {
+		t.Errorf("class %s: %v", fsm.ClassOf(err), err)
+	}
+	if res, err := r.Of(t.Context(), r.target.UID); err == nil || res.Free() {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+func TestSweepDeletesTheLeasesOfGoneTargetsOnly(t *testing.T) {
+	r := newReserving(t, false)
+	ctx, c := t.Context(), r.env.Client
+	claim := create(t, c, &corev1.ConfigMap{ObjectMeta: objectMeta(r.Namespace, "claim", nil)})
+	coreRef := kube.RefOf("ConfigMap", "", claim)
+	gone, renamed := create(t, c, lampOf(r.Namespace, "gone")), create(t, c, lampOf(r.Namespace, "renamed"))
+	elsewhere := read.Ref{Kind: "Thing.elsewhere.statecraft.dev", Namespace: r.Namespace, Name: "a", UID: "elsewhere"}
+	for _, target := range []read.Ref{r.target, refOf(gone), refOf(renamed), coreRef, elsewhere} {
+		r.must(r.Take(ctx, target, r.who))
+	}
+	foreign := create(t, c, &coordinationv1.Lease{ObjectMeta: objectMeta(r.Namespace, "election", nil)})
+	for _, l := range []*kubetest.Lamp{gone, renamed} {
+		r.must(c.Delete(ctx, l))
+	}
+	create(t, c, lampOf(r.Namespace, "renamed")) // another object by that name
+	swept := func(group string, want int) {
+		t.Helper()
+		if n, err := r.Sweep(ctx, group); err != nil || n != want {
+			t.Errorf("swept %d Leases of group %q: %v", n, group, err)
+		}
+	}
+	swept(kubetest.GroupVersion.Group, 2)
+	swept(kubetest.GroupVersion.Group, 0)
+	swept("", 0)
+	swept("elsewhere.statecraft.dev", 0) // not served: nothing is known
+	r.must(c.Delete(ctx, claim))
+	swept("", 1)
+	var left coordinationv1.LeaseList
+	r.must(c.List(ctx, &left, client.InNamespace(r.Namespace)))
+	if len(left.Items) != 3 {
+		t.Errorf("left: %+v", left.Items)
+	}
+	r.lease()
+	unchanged(t, c, foreign)
+}
+
+// The checker must fail when Take is broken, or it shows nothing. Each way to break
+// it lets a second contender in while the first is at work.
+func TestTheCheckerSeesABrokenTake(t *testing.T) {
+	for how, c := range map[string]struct {
+		spoil func(*kube.Env, *kube.Reservations)
+		want  porcupine.CheckResult
+	}{
+		"as it is":                    {func(*kube.Env, *kube.Reservations) {}, porcupine.Ok},
+		"without the resourceVersion": {func(e *kube.Env, r *kube.Reservations) { e.Client = careless{e.Client}; *r = e.Reservations() }, porcupine.Illegal},
+		"taking the living for dead": {func(_ *kube.Env, r *kube.Reservations) {
+			r.Alive = func(context.Context, read.Ref) (bool, error) { return false, nil }
+		}, porcupine.Illegal},
+	} {
+		t.Run(how, func(t *testing.T) {
+			r := newReserving(t, false)
+			r.must(r.Take(t.Context(), r.target, r.who))
+			r.must(r.Release(t.Context(), r.target, r.who)) // there is a Lease, and it is free
+			m := &memory{}
+			a, b := newContender(contest{Namespace: r.Namespace, Targets: []read.Ref{r.target}}, "a", 0, m), newContender(contest{Namespace: r.Namespace}, "b", 0, m)
+			first := r.env.Reservations()
+			second := r.env.Reservations()
+			c.spoil(&r.env, &second)
+			// The second looks while the target is free, and writes when the first has it.
+			second.Live = read.Live{Reader: &afterLook{second.Live, func() {
+				_, err := a.does(event{Verb: verbTake, Holder: "holder"}, func() error { return first.Take(t.Context(), r.target, r.who) })
+				r.must(err)
+			}}}
+			_, err := b.does(event{Verb: verbTake, Holder: "other"}, func() error { return second.Take(t.Context(), r.target, r.other) })
+			r.must(err)
+			_, err = b.does(event{Verb: verbTake, Holder: "other"}, func() error { return second.Take(t.Context(), r.target, r.other) })
+			r.must(err)
+			if got := judge(t, m.history); got != c.want {
+				t.Errorf("%s: %s, want %s", how, got, c.want)
+			}
+		})
+	}
+}
+
+// careless writes over whatever is there. The API server wants a version in every
+// update of a Lease, so it gets the newest.
+type careless struct{ client.Client }
+
+func (c careless) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
+	var now coordinationv1.Lease
+	if err := c.Get(ctx, client.ObjectKeyFromObject(obj), &now); err != nil {
+		return err
+	}
+	obj.SetResourceVersion(now.ResourceVersion)
+	return c.Client.Update(ctx, obj, opts...)
+}
+
+// afterLook does something once, after a Lease was read.
+type afterLook struct {
+	client.Reader
+	then func()
+}
+
+func (a *afterLook) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	err := a.Reader.Get(ctx, key, obj, opts...)
+	if _, is := obj.(*coordinationv1.Lease); is && a.then != nil {
+		then := a.then
+		a.then = nil
+		then()
+	}
+	return err
+}
