@@ -84,7 +84,7 @@ func TestGracePath(t *testing.T) {
 		}
 		return w
 	}
-	fsmtest.Try(t, b)
+	fsmtest.Drill(t, b)
 }
 
 // TestCountingPath drills mode TTL.
@@ -95,5 +95,5 @@ func TestCountingPath(t *testing.T) {
 		k.Spec = capturev1.ObjectKeeperSpec{Mode: capturev1.TTL, TTL: &metav1.Duration{Duration: time.Hour}}
 		return k
 	}
-	fsmtest.Try(t, b)
+	fsmtest.Drill(t, b)
 }
