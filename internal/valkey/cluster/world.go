@@ -131,6 +131,9 @@ func (w World) formedWell() (doubt string, well bool) {
 	case count < topology.TotalSlots:
 		return "slots without an owner", false
 	}
+	if n, alone := w.unattached(); alone {
+		return n.Name + " does not follow the primary of its shard", false
+	}
 	for _, n := range w.Nodes {
 		switch {
 		case !n.Server.Synced:
@@ -140,6 +143,21 @@ func (w World) formedWell() (doubt string, well bool) {
 		}
 	}
 	return "", true
+}
+
+// unattached is a server that neither serves its shard nor follows who does. All
+// may agree on that: servers that nobody made replicas are primaries of nothing.
+func (w World) unattached() (topology.Node, bool) {
+	for i := range w.Shape.Masters {
+		shard := w.Nodes.Shard(i)
+		owner, owned := shard.Owner()
+		for _, n := range shard {
+			if !owned || n.Name != owner.Name && n.Server.Self().Follows != owner.Server.ID {
+				return n, true
+			}
+		}
+	}
+	return topology.Node{}, false
 }
 
 // lacks says why a standing cluster has less than it should: a pod that is not
