@@ -128,7 +128,7 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 func mishap(r *rand.Rand, w *World) {
 	*w = clone(*w)
 	child, n := &w.Children[r.IntN(len(w.Children))], &w.Nodes[r.IntN(len(w.Nodes))]
-	switch r.IntN(17) {
+	switch r.IntN(16) {
 	case 0:
 		*child = Child{Ref: child.Ref}
 	case 1:
@@ -147,23 +147,9 @@ func mishap(r *rand.Rand, w *World) {
 		}
 	case 7:
 		*w = nothing(w.Shape)
-	case 16:
-		gossip(w.Nodes)
 	default:
 		if n.Server != nil {
 			quarrel(r, n.Server)
-		}
-	}
-}
-
-// gossip lets everyone see everyone as they are, before anybody was told to hurry.
-func gossip(nodes topology.Nodes) {
-	for _, n := range nodes {
-		for i := 0; n.Server != nil && i < len(n.Server.View); i++ {
-			if of, ours := nodes.ByID(n.Server.View[i].ID); ours {
-				n.Server.View[i].Claim = of.Server.Self().Claim
-				n.Server.OK = served(nodes)
-			}
 		}
 	}
 }
