@@ -134,7 +134,9 @@ type server struct {
 	lamps         map[read.Key]*kubetest.Lamp
 	cached        map[read.Key]*kubetest.Lamp // nil: the cache is up to date
 	version       int
-	refuses       error // what a save is answered with
+	refuses       error  // what a save is answered with
+	answers       func() // called before a save is answered
+	idle          bool   // saves are answered but change nothing
 	did           func(string)
 }
 
@@ -167,8 +169,6 @@ func (s *server) Get(_ context.Context, key read.Key, obj client.Object, _ ...cl
 	return nil
 }
 
-func (s *server) Scheme() *runtime.Scheme { return nil }
-
 func (s *server) Status() client.SubResourceWriter { return statusWriter{server: s} }
 
 type statusWriter struct {
@@ -188,8 +188,13 @@ func (s statusWriter) Patch(_ context.Context, obj client.Object, _ client.Patch
 	case is.ResourceVersion != next.ResourceVersion:
 		return apierrors.NewConflict(schema.GroupResource{Resource: "lamps"}, next.Name, fmt.Errorf("modified"))
 	}
-	s.put(next)
+	if !s.idle {
+		s.put(next)
+	}
 	*next = *s.lamps[keyOf(next)].DeepCopy()
+	if s.answers != nil {
+		s.answers()
+	}
 	return nil
 }
 

@@ -18,9 +18,14 @@ func (w Writer) AddFinalizer(ctx context.Context, obj client.Object, name string
 	return w.patchFinalizers(ctx, obj, func(next client.Object) bool { return controllerutil.AddFinalizer(next, name) })
 }
 
-// RemoveFinalizer takes name off the object, as it was seen.
+// RemoveFinalizer takes name off the object, as it was seen. That the object is
+// gone already is success.
 func (w Writer) RemoveFinalizer(ctx context.Context, obj client.Object, name string) error {
-	return w.patchFinalizers(ctx, obj, func(next client.Object) bool { return controllerutil.RemoveFinalizer(next, name) })
+	err := w.patchFinalizers(ctx, obj, func(next client.Object) bool { return controllerutil.RemoveFinalizer(next, name) })
+	if err != nil && w.wasGone(ctx, obj, obj.GetUID(), err) {
+		return nil
+	}
+	return err
 }
 
 func (w Writer) patchFinalizers(ctx context.Context, obj client.Object, change func(client.Object) bool) error {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,13 +21,19 @@ import (
 type Store[T Object[T]] struct {
 	client client.Client
 
-	mu    sync.Mutex
-	saved map[read.Key]T // what we saved and the cache has not shown yet
+	mu     sync.Mutex
+	saving map[read.Key]*saving[T] // what is being saved just now
+	saved  map[read.Key]T          // what we saved and the cache has not shown yet
+}
+
+type saving[T any] struct {
+	next  T
+	shown client.Object // the cache showed this meanwhile; its news may come before our answer
 }
 
 // NewStore makes a store over a client whose reads are cached.
 func NewStore[T Object[T]](c client.Client) *Store[T] {
-	return &Store[T]{client: c, saved: map[read.Key]T{}}
+	return &Store[T]{client: c, saving: map[read.Key]*saving[T]{}, saved: map[read.Key]T{}}
 }
 
 // Get reads an object; found is false when it is gone.
@@ -40,11 +47,13 @@ func (s *Store[T]) Get(ctx context.Context, key read.Key) (obj T, found bool, er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if mine, has := s.saved[key]; has {
-		if mine.GetUID() == obj.GetUID() && older(obj, mine) {
-			return mine.DeepCopy(), true, nil
-		}
-		delete(s.saved, key)
+	mine, has := s.saved[key]
+	switch {
+	case !has:
+	case mine.GetUID() == obj.GetUID() && older(obj, mine):
+		return mine.DeepCopy(), true, nil
+	case mine.GetResourceVersion() != obj.GetResourceVersion():
+		delete(s.saved, key) // else its event is yet to come: see Wrote
 	}
 	return obj, true, nil
 }
@@ -53,22 +62,35 @@ func (s *Store[T]) Get(ctx context.Context, key read.Key) (obj T, found bool, er
 // is a precondition: what was decided about another version is not saved.
 func (s *Store[T]) Save(ctx context.Context, was, next T) error {
 	patch := client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})
-	out := next.DeepCopy()
-	if err := s.client.Status().Patch(ctx, out, patch); err != nil {
-		return fmt.Errorf("save status of %s: %w", keyOf(was), err)
-	}
+	out, now := next.DeepCopy(), &saving[T]{next: next}
+	s.mu.Lock()
+	s.saving[keyOf(was)] = now
+	s.mu.Unlock()
+	err := s.client.Status().Patch(ctx, out, patch)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.saved[keyOf(out)] = out
+	delete(s.saving, keyOf(was))
+	if err != nil {
+		return fmt.Errorf("save status of %s: %w", keyOf(was), err)
+	}
+	out.SetManagedFields(nil) // as in the cache
+	if unchanged := out.GetResourceVersion() == was.GetResourceVersion(); !unchanged && (now.shown == nil || older(now.shown, out)) {
+		s.saved[keyOf(out)] = out
+	}
 	return nil
 }
 
 // Wrote says that obj, which the cache just showed, tells us nothing: it is what
-// we saved last, or older. Our save was made over all that is older, or it would
-// have conflicted. When the cache has caught up the copy is not kept any longer.
+// we saved last or are saving now, or older. A save is made over all that is older,
+// or it conflicts, and then the object is looked at again. When the cache has
+// caught up the copy is not kept any longer.
 func (s *Store[T]) Wrote(obj client.Object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if now := s.saving[keyOf(obj)]; now != nil {
+		now.shown = obj
+		return sameButVersion(obj, now.next)
+	}
 	mine, has := s.saved[keyOf(obj)]
 	if !has || mine.GetUID() != obj.GetUID() {
 		return false
@@ -78,6 +100,15 @@ func (s *Store[T]) Wrote(obj client.Object) bool {
 	}
 	delete(s.saved, keyOf(obj))
 	return mine.GetResourceVersion() == obj.GetResourceVersion()
+}
+
+// sameButVersion says that b is a with another resourceVersion.
+func sameButVersion(a, b client.Object) bool {
+	c := a.DeepCopyObject().(client.Object)
+	c.SetResourceVersion(b.GetResourceVersion())
+	c.SetManagedFields(b.GetManagedFields())
+	c.GetObjectKind().SetGroupVersionKind(b.GetObjectKind().GroupVersionKind())
+	return equality.Semantic.DeepEqual(c, b)
 }
 
 func (s *Store[T]) forget(key read.Key) {

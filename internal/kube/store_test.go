@@ -120,3 +120,59 @@ func TestOwnWriteIsNoNews(t *testing.T) {
 		t.Error("somebody else's write passes for our own")
 	}
 }
+
+// The watch may be faster than the answer to the write.
+func TestOwnWriteIsNoNewsBeforeItsAnswerEither(t *testing.T) {
+	b := newBench(lampMachine())
+	was := b.stored(t)
+	b.server.answers = func() {
+		if !b.Store.Wrote(b.server.lamps[lampKey]) {
+			t.Error("our own write wakes us")
+		}
+	}
+	if err := b.save(t, was, on); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Store.saved) != 0 || len(b.Store.saving) != 0 {
+		t.Error("the cache has shown our write, and yet a copy is kept")
+	}
+	// Somebody else's write that comes in between is news, and no reason to forget ours.
+	b.server.lag()
+	theirs := b.server.lamps[lampKey].DeepCopy()
+	theirs.Spec.Wish = "theirs"
+	b.server.answers = func() {
+		if b.Store.Wrote(theirs) {
+			t.Error("somebody else's write passes for our own")
+		}
+	}
+	if err := b.save(t, b.stored(t), off); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.stored(t); got.Status.Phase != off {
+		t.Errorf("handed out %s", got.Status.Phase)
+	}
+}
+
+// A pass may read the cache between its update and the event of it.
+func TestOwnWriteIsNoNewsAfterItWasReadEither(t *testing.T) {
+	b := newBench(lampMachine())
+	if err := b.save(t, b.stored(t), on); err != nil {
+		t.Fatal(err)
+	}
+	b.stored(t)
+	if !b.Store.Wrote(b.server.lamps[lampKey]) || len(b.Store.saved) != 0 {
+		t.Error("our own write wakes us, or is kept")
+	}
+}
+
+// A save that changes nothing has no event that could end the memory of it.
+func TestASaveOfNothingIsNotKept(t *testing.T) {
+	b := newBench(lampMachine())
+	b.server.idle = true
+	if err := b.save(t, b.stored(t), on); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Store.saved) != 0 {
+		t.Error("a copy is kept")
+	}
+}

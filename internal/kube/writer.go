@@ -66,17 +66,20 @@ func (w Writer) Delete(ctx context.Context, obj client.Object, seen Seen) error 
 	err := w.client.Delete(ctx, obj,
 		client.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion},
 		client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if apierrors.IsConflict(err) {
-		// Either precondition failed, and the answer tells them apart in prose only.
-		there, lookErr := w.named(ctx, obj)
-		if read.SaysGone(lookErr, obj.GetName()) || lookErr == nil && there.GetUID() != seen.UID {
-			return nil
-		}
-	}
-	if read.SaysGone(err, obj.GetName()) {
+	if w.wasGone(ctx, obj, seen.UID, err) {
 		return nil
 	}
 	return wrap("delete", obj, err)
+}
+
+// wasGone says that a write failed because the very object it was meant for is
+// gone. In a conflict, of versions or of UIDs, only a look can tell.
+func (w Writer) wasGone(ctx context.Context, obj client.Object, uid types.UID, err error) bool {
+	if !apierrors.IsConflict(err) {
+		return read.SaysGone(err, obj.GetName())
+	}
+	there, err := w.named(ctx, obj)
+	return read.SaysGone(err, obj.GetName()) || err == nil && there.GetUID() != uid
 }
 
 // named reads live who has the name of obj.

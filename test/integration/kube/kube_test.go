@@ -35,8 +35,9 @@ func TestMain(m *testing.M) {
 
 // Waiting, named once.
 const (
-	soon = 30 * time.Second      // for what takes a few seconds, on a busy machine
-	poll = 50 * time.Millisecond // between two looks
+	soon    = 30 * time.Second        // for what takes a few seconds, on a busy machine
+	poll    = 50 * time.Millisecond   // between two looks
+	restful = 1500 * time.Millisecond // longer than effects are left alone
 )
 
 var scheme = func() *runtime.Scheme {
