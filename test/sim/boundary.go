@@ -37,6 +37,7 @@ type Call struct {
 	Boundary
 	nth    int // of this boundary's, from 1
 	kind   callKind
+	leads  bool // the first of a pass, or of a command of a worker
 	placed bool // the main object has a phase: there is a status to lose
 	wakes  int  // passes that it led to
 	fault  Fault

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,11 +63,11 @@ func (r *run) learn(ctx context.Context, ref Ref) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		r.record.absent(ref)
-		return nil
+		obj = nil
+	} else {
+		obj.SetManagedFields(nil)
 	}
-	obj.SetManagedFields(nil)
-	r.record.add(ref, obj)
+	r.record.found(ref, obj)
 	return nil
 }
 
@@ -113,9 +112,7 @@ func (r *run) learnAll(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	for i := range list.Items {
 		obj := &list.Items[i]
 		obj.SetManagedFields(nil)
-		if ref := (Ref{gvk, client.ObjectKeyFromObject(obj)}); !r.record.knows(ref) {
-			r.record.add(ref, obj)
-		}
+		r.record.found(Ref{gvk, client.ObjectKeyFromObject(obj)}, obj)
 	}
 	r.listed[what] = true
 	return nil
@@ -126,16 +123,11 @@ func (c *Cell) recallAll(gvk schema.GroupVersionKind, o *client.ListOptions) (it
 	c.run.mu.Lock()
 	defer c.run.mu.Unlock()
 	moment, _ := c.lags(gvk)
-	var found []*unstructured.Unstructured
-	for ref := range c.run.record.byRef {
-		if is := c.run.record.asOf(ref, moment); ref.GroupVersionKind == gvk && is != nil && selected(is, o) {
-			found = append(found, is)
+	for _, ref := range c.run.record.kind(gvk, moment) {
+		is := c.run.record.asOf(ref, moment)
+		if !selected(is, o) {
+			continue
 		}
-	}
-	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int {
-		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
-	})
-	for _, is := range found {
 		obj, err := c.run.lab.scheme.New(gvk)
 		if err != nil {
 			obj = &unstructured.Unstructured{}

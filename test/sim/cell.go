@@ -27,6 +27,7 @@ type Cell struct {
 	queue   queue
 	dead    bool // every call is refused
 	deposed bool // another leads; it ends with the pass it is in
+	begins  bool // the next call is the first of a pass
 	resync  time.Time
 	lag     *lag
 	synced  map[schema.GroupVersionKind]bool // kinds that Watch has begun to watch
@@ -60,7 +61,7 @@ func (c *Cell) Work(w *kube.Worker) { c.workers = append(c.workers, w) }
 // Sampler polls a world outside: a kube.Sampler.
 type Sampler interface {
 	Drive(context.Context) (polled int)
-	Next() (at time.Time, any bool)
+	Next() (at time.Time, waits bool)
 }
 
 // Sample lets a sampler poll whenever it is due.
@@ -114,6 +115,9 @@ func ownerOf(change Change) *metav1.OwnerReference {
 // pass runs one pass in the process.
 func (c *Cell) pass(ctx context.Context, i item) {
 	r := c.run
+	r.mu.Lock()
+	c.begins = true
+	r.mu.Unlock()
 	var result reconcile.Result
 	var err error
 	func() {

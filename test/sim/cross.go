@@ -60,6 +60,9 @@ func (r *run) arrive(c *Cell, site string, kind callKind) *Call {
 	}
 	phase := r.phase()
 	call := &Call{Boundary: Boundary{r.stage, phase, site}, kind: kind, placed: phase != ""}
+	if c != nil {
+		call.leads, c.begins = c.begins, false
+	}
 	if r.resting {
 		return call // every pass is like the one before
 	}

@@ -102,6 +102,9 @@ func (c *Cell) step(ctx context.Context) bool {
 // work runs one command of each job of the process, and what samplers have to do.
 func (c *Cell) work(ctx context.Context) bool {
 	ran := 0
+	c.run.mu.Lock()
+	c.begins = true
+	c.run.mu.Unlock()
 	for _, w := range c.workers {
 		ran += w.Drive(ctx)
 	}
@@ -126,7 +129,7 @@ func (c *Cell) next() time.Time {
 		next = earlier(next, c.lag.until)
 	}
 	for _, s := range c.samplers {
-		if at, any := s.Next(); any {
+		if at, waits := s.Next(); waits {
 			next = earlier(next, at)
 		}
 	}
@@ -180,10 +183,8 @@ func (r *run) resync() {
 func (c *Cell) wakeAll() {
 	for i := range c.controllers {
 		moment, _ := c.lags(c.controllers[i].Kind)
-		for _, ref := range c.run.record.refs(c.controllers[i].Kind) {
-			if c.run.record.asOf(ref, moment) != nil {
-				c.queue.add(item{i, ref.Key})
-			}
+		for _, ref := range c.run.record.kind(c.controllers[i].Kind, moment) {
+			c.queue.add(item{i, ref.Key})
 		}
 	}
 }

@@ -99,12 +99,33 @@ func differ[V comparable](is, want map[string]V) string {
 		b, wanted := want[name]
 		switch {
 		case !wanted:
-			words = append(words, fmt.Sprintf("%s is there (%v)", name, a))
+			words = append(words, name+" is there: "+lines(a, nil))
 		case !has:
-			words = append(words, fmt.Sprintf("%s is missing", name))
+			words = append(words, name+" is missing: "+lines(b, nil))
 		case a != b:
-			words = append(words, fmt.Sprintf("%s is %v, not %v", name, a, b))
+			words = append(words, name+" is "+lines(a, b)+", not "+lines(b, a))
 		}
 	}
 	return strings.Join(words, "\n")
+}
+
+// lines is a value, or of a text the lines that another has not.
+func lines(value, other any) string {
+	text, is := value.(string)
+	if !is {
+		return fmt.Sprint(value)
+	}
+	has := map[string]bool{}
+	if other, is := other.(string); is {
+		for line := range strings.Lines(other) {
+			has[line] = true
+		}
+	}
+	var kept []string
+	for line := range strings.Lines(text) {
+		if !has[line] {
+			kept = append(kept, strings.TrimSpace(line))
+		}
+	}
+	return "[" + strings.Join(kept, "; ") + "]"
 }

@@ -13,13 +13,13 @@ const repeatAfter = time.Second
 // keeps it until events are told. Of an object that is gone nothing is left: nil.
 func (r *run) changed(ref Ref, is *unstructured.Unstructured, call *Call) (news int) {
 	r.mu.Lock()
-	was, new := r.record.add(ref, is)
+	was, fresh := r.record.add(ref, is)
 	change := Change{Ref: ref, Was: was, Is: is, ByUser: call == nil || call.kind == byUser, call: call}
-	if new {
+	if fresh {
 		r.pending = append(r.pending, change)
 	}
 	r.mu.Unlock()
-	if !new {
+	if !fresh {
 		return 0
 	}
 	if !change.ByUser && r.play.Always != nil {

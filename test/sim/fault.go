@@ -41,6 +41,10 @@ func (f Fault) at(c *Call) bool {
 		return c.kind != byUser && c.kind != cachedRead // a cache always answers
 	case Wiped:
 		return c.kind != byUser && c.placed
+	case Crash, Stale, Rewound, RewoundOthers, ClockJump:
+		// Nothing is told to anybody between two reads of a cache, so that it happens
+		// before the second of them is as if before the next call that goes out.
+		return c.kind != byUser && (c.kind != cachedRead || c.leads)
 	}
 	return c.kind != byUser
 }

@@ -31,10 +31,11 @@ func (c *Cell) begin(moment int, but schema.GroupVersionKind) {
 	}
 	c.lag = &lag{moment: moment, but: but, until: c.run.clock.Add(lagsFor)}
 	for _, v := range c.run.record.versions[moment:] {
-		if v.ref.GroupVersionKind == but {
-			continue
+		was := c.run.record.asOf(v.ref, moment)
+		if v.ref.GroupVersionKind == but || was == nil && v.obj == nil {
+			continue // it came and went unseen
 		}
-		c.lag.held = append(c.lag.held, Change{Ref: v.ref, Was: c.run.record.asOf(v.ref, moment), Is: v.obj})
+		c.lag.held = append(c.lag.held, Change{Ref: v.ref, Was: was, Is: v.obj})
 	}
 }
 

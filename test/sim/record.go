@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,12 +13,17 @@ import (
 // order. A cache that lags is a view of it as of an earlier moment.
 type record struct {
 	versions []version
-	byRef    map[Ref][]int // of versions, in order
+	byRef    map[Ref][]int                      // of versions, in order
+	before   map[Ref]*unstructured.Unstructured // what was there, or not, all along
 }
 
 type version struct {
 	ref Ref
 	obj *unstructured.Unstructured // nil: gone
+}
+
+func newRecord() record {
+	return record{byRef: map[Ref][]int{}, before: map[Ref]*unstructured.Unstructured{}}
 }
 
 // add appends a version, unless it is the one we know, and returns the one before.
@@ -28,31 +35,25 @@ func (r *record) add(ref Ref, obj *unstructured.Unstructured) (was *unstructured
 	case obj != nil && was != nil && obj.GetUID() == was.GetUID() && obj.GetResourceVersion() == was.GetResourceVersion():
 		return was, false
 	}
-	r.append(ref, obj)
+	r.byRef[ref] = append(r.byRef[ref], len(r.versions))
+	r.versions = append(r.versions, version{ref, obj})
 	return was, true
 }
 
-// absent notes that an object that is not known does not exist.
-func (r *record) absent(ref Ref) {
-	if r.knows(ref) {
-		return
+// found notes what is known of an object, nil if it does not exist, from a read
+// that was not made before because nobody had asked.
+func (r *record) found(ref Ref, obj *unstructured.Unstructured) {
+	if !r.knows(ref) {
+		r.before[ref] = obj
 	}
-	r.append(ref, nil)
 }
 
-func (r *record) append(ref Ref, obj *unstructured.Unstructured) {
-	if r.byRef == nil {
-		r.byRef = map[Ref][]int{}
-	}
-	r.byRef[ref] = append(r.byRef[ref], len(r.versions))
-	r.versions = append(r.versions, version{ref, obj})
+func (r *record) knows(ref Ref) bool {
+	_, found := r.before[ref]
+	return found || len(r.byRef[ref]) > 0
 }
 
-func (r *record) knows(ref Ref) bool { return len(r.byRef[ref]) > 0 }
-
-func (r *record) latest(ref Ref) *unstructured.Unstructured {
-	return r.asOf(ref, len(r.versions))
-}
+func (r *record) latest(ref Ref) *unstructured.Unstructured { return r.asOf(ref, len(r.versions)) }
 
 // asOf is the object as of a moment, a number of versions.
 func (r *record) asOf(ref Ref, moment int) *unstructured.Unstructured {
@@ -61,25 +62,39 @@ func (r *record) asOf(ref Ref, moment int) *unstructured.Unstructured {
 			return r.versions[i].obj
 		}
 	}
-	return nil
+	return r.before[ref]
 }
 
-// refs are the objects of a kind that exist, in the order in which they came.
-func (r *record) refs(kind schema.GroupVersionKind) (refs []Ref) {
-	for i, v := range r.versions {
-		if v.ref.GroupVersionKind == kind && r.byRef[v.ref][0] == i && r.latest(v.ref) != nil {
-			refs = append(refs, v.ref)
+// kind lists the objects of a kind as of a moment, in the order of their names.
+func (r *record) kind(kind schema.GroupVersionKind, moment int) (found []Ref) {
+	for _, ref := range r.refs() {
+		if ref.GroupVersionKind == kind && r.asOf(ref, moment) != nil {
+			found = append(found, ref)
 		}
 	}
-	return refs
+	return found
 }
 
 // outside are the objects that exist or existed outside of a namespace.
-func (r *record) outside(namespace string) (refs []Ref) {
-	for i, v := range r.versions {
-		if v.ref.Namespace != namespace && r.byRef[v.ref][0] == i {
-			refs = append(refs, v.ref)
+func (r *record) outside(namespace string) (found []Ref) {
+	for _, ref := range r.refs() {
+		if ref.Namespace != namespace && len(r.byRef[ref]) > 0 {
+			found = append(found, ref)
 		}
 	}
-	return refs
+	return found
+}
+
+func (r *record) refs() []Ref {
+	all := map[Ref]bool{}
+	for ref := range r.byRef {
+		all[ref] = true
+	}
+	for ref := range r.before {
+		all[ref] = true
+	}
+	return slices.SortedFunc(maps.Keys(all), func(a, b Ref) int {
+		return cmp.Or(cmp.Compare(a.GroupVersionKind.String(), b.GroupVersionKind.String()),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 }

@@ -45,7 +45,7 @@ type run struct {
 
 func newRun(ctx context.Context, lab *Lab, id string, plan Plan) (*run, error) {
 	r := &run{
-		lab: lab, plan: plan, clock: time.Now(), seen: map[Boundary]int{}, listed: map[Ref]bool{},
+		lab: lab, plan: plan, clock: time.Now(), seen: map[Boundary]int{}, record: newRecord(), listed: map[Ref]bool{},
 		counts: map[string]map[types.UID]bool{}, writes: map[string]int{},
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "sim-" + id}}

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/sim"
 	"github.com/statecraft-dev/statecraft/test/sim/capture"
+	"github.com/statecraft-dev/statecraft/test/sim/valkey"
 )
 
 func TestMain(m *testing.M) {
@@ -26,7 +28,7 @@ func TestSim(t *testing.T) {
 	options := fromEnvironment(t)
 	name, plan, _ := strings.Cut(os.Getenv("PLAN"), ":")
 	var chosen []*sim.Subject
-	for _, s := range capture.Subjects() {
+	for _, s := range slices.Concat(capture.Subjects(), valkey.Subjects()) {
 		if area := os.Getenv("AREA"); (area == "" || area == s.Area) && (name == "" || name == s.Name) {
 			chosen = append(chosen, s)
 		}

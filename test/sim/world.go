@@ -86,7 +86,7 @@ func (w *World) All(kind schema.GroupVersionKind) (found []*unstructured.Unstruc
 func (w *World) refs(kind schema.GroupVersionKind) []Ref {
 	w.run.mu.Lock()
 	defer w.run.mu.Unlock()
-	return w.run.record.refs(kind)
+	return w.run.record.kind(kind, len(w.run.record.versions))
 }
 
 // Diverge notes that something happened that must not.

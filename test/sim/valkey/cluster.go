@@ -1,0 +1,153 @@
+// Package valkey has the stories of area valkey for the simulation: real pods that
+// nobody runs, and servers of the fake behind their addresses.
+package valkey
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
+	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/sim"
+)
+
+const area = "valkey"
+
+var (
+	clusterKind     = valkeyv1.GroupVersion.WithKind("ValkeyCluster")
+	statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
+	podKind         = corev1.SchemeGroupVersion.WithKind("Pod")
+	// What a cluster owns.
+	childKinds = []schema.GroupVersionKind{
+		corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+		policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), statefulSetKind,
+	}
+)
+
+// Subjects are the stories of area valkey.
+func Subjects() []*sim.Subject {
+	return []*sim.Subject{{
+		Name: "cluster-forms", Area: area, AddToScheme: valkey.Area.AddToScheme, Install: install,
+		User:   harness.User(area),
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + harness.SystemNamespace},
+		Kinds:  append([]schema.GroupVersionKind{clusterKind, podKind}, childKinds...),
+		Open:   open,
+	}}
+}
+
+// story is a cluster that is made.
+type story struct {
+	world   *sim.World
+	servers *fake.Cluster
+	cluster *valkeyv1.ValkeyCluster
+}
+
+func open(w *sim.World) *sim.Play {
+	s := &story{world: w, servers: fake.New()}
+	s.cluster = &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "web"}}
+	k := &kubelet{world: w, servers: s.servers}
+	return &sim.Play{
+		Main:  sim.Ref{GroupVersionKind: clusterKind, Key: read.Key{Namespace: w.Namespace, Name: "web"}},
+		Build: s.build,
+		Steps: []sim.Step{{
+			Name:  "make a cluster",
+			Do:    func(ctx context.Context) error { return w.Client.Create(ctx, s.cluster) },
+			Until: s.runs,
+		}},
+		Meanwhile: k.meanwhile,
+		End:       s.end,
+		Equal:     equal,
+	}
+}
+
+func (s *story) build(c *sim.Cell) {
+	env := c.Env()
+	env.ReservationNamespace = harness.SystemNamespace
+	servers := door{cell: c, servers: s.servers}
+	sampler := valkey.NewSampler(env, servers, c.Wake(clusterKind))
+	r := valkey.NewCluster(env, servers, sampler)
+	c.Sample(sampler)
+	c.Add(sim.Controller{Reconciler: r, Kind: clusterKind, Echo: r.Store.Wrote, Wakes: wakes})
+}
+
+// wakes is as in setup.go: pods by their label, other children by their owner,
+// unless they were just made.
+func wakes(change sim.Change) []read.Key {
+	obj := change.Is
+	if obj == nil {
+		obj = change.Was
+	}
+	if change.GroupVersionKind == podKind {
+		if name := obj.GetLabels()[valkeyv1.ClusterLabel]; name != "" {
+			return []read.Key{{Namespace: change.Namespace, Name: name}}
+		}
+		return nil
+	}
+	for _, kind := range childKinds {
+		owner := metav1.GetControllerOf(obj)
+		if kind == change.GroupVersionKind && change.Was != nil && owner != nil && owner.Kind == clusterKind.Kind {
+			return []read.Key{{Namespace: change.Namespace, Name: owner.Name}}
+		}
+	}
+	return nil
+}
+
+// runs says that the cluster does, and has given back what it had reserved.
+func (s *story) runs() error {
+	c := s.cluster.DeepCopy()
+	if !s.world.Find(c) {
+		return fmt.Errorf("the cluster is gone")
+	}
+	if c.Status.Phase != cluster.Running {
+		return fmt.Errorf("the cluster is %q: %s", c.Status.Phase, c.Status.WaitingFor)
+	}
+	return nil
+}
+
+// end: the status says that all is well, and the servers do, too.
+func (s *story) end(found []*unstructured.Unstructured) error {
+	c := s.cluster.DeepCopy()
+	if err := s.runs(); err != nil {
+		return err
+	}
+	s.world.Find(c)
+	if !apimeta.IsStatusConditionTrue(c.Status.Conditions, fsm.Ready) || c.Status.ReadyNodes != "6/6" || c.Status.AssignedSlots != "16384/16384" {
+		return fmt.Errorf("status %+v", c.Status)
+	}
+	return s.served(found)
+}
+
+// equal leaves out what the cluster's own controllers write in their own time.
+func equal(obj *unstructured.Unstructured) {
+	unstructured.RemoveNestedField(obj.Object, "metadata", "annotations", spec.AppliedAnnotation) // of the owner's UID, too
+	switch obj.GetKind() {
+	case "Pod":
+		obj.Object["spec"], obj.Object["status"] = nil, nil
+	case "StatefulSet", "PodDisruptionBudget":
+		obj.Object["status"] = nil
+	case "Service":
+		for _, field := range []string{"clusterIP", "clusterIPs"} {
+			unstructured.RemoveNestedField(obj.Object, "spec", field)
+		}
+	case clusterKind.Kind: // which shard was made first is chance
+		shards, _, _ := unstructured.NestedSlice(obj.Object, "status", "shards")
+		for _, shard := range shards {
+			unstructured.RemoveNestedField(shard.(map[string]any), "id")
+		}
+		_ = unstructured.SetNestedSlice(obj.Object, shards, "status", "shards")
+	}
+}

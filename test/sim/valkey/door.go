@@ -1,0 +1,65 @@
+package valkey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
+	"github.com/statecraft-dev/statecraft/test/sim"
+)
+
+// door is the door of one process to the servers: every command is a boundary.
+type door struct {
+	cell    *sim.Cell
+	servers *fake.Cluster
+}
+
+// Ask implements wire.Reader.
+func (d door) Ask(ctx context.Context, addr string) (server *topology.Server, err error) {
+	err = d.cell.Call(ctx, "valkey ask", false, func(ctx context.Context) (func(), error) {
+		answer, err := d.servers.Ask(ctx, addr)
+		return func() { server = answer }, err
+	})
+	return server, outcome(err)
+}
+
+// Meet implements wire.Writer.
+func (d door) Meet(ctx context.Context, at wire.Target, addrs []string) error {
+	return d.tell(ctx, "meet", func(ctx context.Context) error { return d.servers.Meet(ctx, at, addrs) })
+}
+
+// AddSlots implements wire.Writer.
+func (d door) AddSlots(ctx context.Context, at wire.Target, slots topology.Slots) error {
+	return d.tell(ctx, "addslots", func(ctx context.Context) error { return d.servers.AddSlots(ctx, at, slots) })
+}
+
+// Replicate implements wire.Writer.
+func (d door) Replicate(ctx context.Context, at wire.Target, primary string) error {
+	return d.tell(ctx, "replicate", func(ctx context.Context) error { return d.servers.Replicate(ctx, at, primary) })
+}
+
+// SetNodeTimeout implements wire.Writer.
+func (d door) SetNodeTimeout(ctx context.Context, at wire.Target, timeout time.Duration) error {
+	return d.tell(ctx, "set", func(ctx context.Context) error { return d.servers.SetNodeTimeout(ctx, at, timeout) })
+}
+
+func (d door) tell(ctx context.Context, command string, do func(context.Context) error) error {
+	return outcome(d.cell.Call(ctx, "valkey "+command, true, func(ctx context.Context) (func(), error) { return nil, do(ctx) }))
+}
+
+// outcome is what the client makes of a connection that breaks.
+func outcome(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, known := range []error{wire.ErrUnreachable, wire.ErrOtherServer, wire.ErrUnknownPeer, wire.ErrNotBlank, wire.ErrRefused} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", wire.ErrUnreachable, err)
+}
