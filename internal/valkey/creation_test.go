@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -186,13 +187,9 @@ func TestHealing(t *testing.T) {
 	s := newStage(t)
 	c := s.create("web")
 	s.reaches(c, cluster.Running)
-	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "web"}}
-	if err := s.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
-	harness.Eventually(t, within, poll, func() error {
-		return s.Get(t.Context(), client.ObjectKeyFromObject(service), service)
-	})
+	s.comesBack(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "web"}})
+	// The last shard is not forgotten because its StatefulSet is gone.
+	s.comesBack(&appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "web-2"}})
 	// Every pod is lost, and all data with them. The cluster is not made anew.
 	if err := s.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(s.namespace)); err != nil {
 		t.Fatal(err)
@@ -201,4 +198,26 @@ func TestHealing(t *testing.T) {
 	if ready := apimeta.FindStatusCondition(c.Status.Conditions, fsm.Ready); ready == nil || ready.Reason != string(cluster.ReasonDataLost) {
 		t.Errorf("conditions %v", c.Status.Conditions)
 	}
+}
+
+// comesBack deletes a child and waits until there is another.
+func (s *stage) comesBack(child client.Object) {
+	s.Helper()
+	key := client.ObjectKeyFromObject(child)
+	if err := s.Get(s.Context(), key, child); err != nil {
+		s.Fatal(err)
+	}
+	was := child.GetUID()
+	if err := s.Delete(s.Context(), child, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+		s.Fatal(err)
+	}
+	harness.Eventually(s, within, poll, func() error {
+		if err := s.Get(s.Context(), key, child); err != nil {
+			return err
+		}
+		if child.GetUID() == was {
+			return fmt.Errorf("%s is still there", child.GetName())
+		}
+		return nil
+	})
 }

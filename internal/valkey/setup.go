@@ -32,7 +32,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 
 // Area is area valkey.
 var Area = NewArea(wire.NewClient())
@@ -78,7 +78,7 @@ func NewCluster(e kube.Env, servers wire.Writer, sampler *Sampler) *kube.Reconci
 			sampler.Every(key, 0)
 			return
 		}
-		sampler.Every(key, observe.Every(c.Status.Phase))
+		sampler.Every(key, observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes()))
 	}
 	return r
 }

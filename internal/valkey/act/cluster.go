@@ -41,6 +41,11 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 		return "", a.apply(ctx, c, e)
 	case cluster.MarkFormed:
 		return "", a.markFormed(ctx, c, e)
+	case cluster.DeletePod:
+		// If it were wrong, what the pod's server holds would be lost: so only this very
+		// pod in this very version goes, in which no server had run.
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Name}}
+		return "", a.Children.Delete(ctx, pod, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
 	case cluster.Meet:
 		return "", a.meet(ctx, e)
 	case cluster.AddSlots:

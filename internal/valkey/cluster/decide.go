@@ -63,7 +63,11 @@ func decideCreating(in input) fsm.Decision {
 }
 
 func decideWaitingForPods(in input) fsm.Decision {
-	if waits, missing := waitForPods(in.World); missing {
+	waits, missing := waitForPods(in.World)
+	if n, stuck := stuck(in.World); missing && stuck {
+		return fsm.Do(waits.Reason, DeletePod{n.Name, n.UID, n.Version}).Because("%s", waits.Message)
+	}
+	if missing {
 		return waits
 	}
 	return fsm.Fire(PodsRunning, ReasonPodsRunning)
@@ -78,6 +82,17 @@ func waitForPods(w World) (fsm.Decision, bool) {
 		return fsm.Wait(ReasonPodsFailing, "pods", "valkey").In(recheck).Because("pod %s: %s", n.Name, n.Trouble), true
 	}
 	return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("every server to answer"), missing
+}
+
+// stuck is a pod that cannot start by a template that has been put right since: it
+// would never be replaced, because only deleting it does that. One at a time, and
+// only where no server has ever run.
+func stuck(w World) (topology.Node, bool) {
+	i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.UID != "" && n.Outdated && n.Unborn && n.Server == nil })
+	if _, barred := barred(w); i < 0 || barred {
+		return topology.Node{}, false
+	}
+	return w.Nodes[i], true
 }
 
 // keepReservation is the reflex: a cluster that is being made and finds its
@@ -100,6 +115,12 @@ func paused(in input) (string, bool) { return "spec.paused to be unset", in.Obj.
 func reservedByOther(in input) (string, bool) {
 	r := in.World.Reservation
 	return "reserved by " + r.Holder, r.State == Others && !in.World.Formed
+}
+
+// childrenChanged says that children are to be applied anew before servers can form a
+// cluster: the image was put right, or somebody deleted a Service.
+func childrenChanged(in input) bool {
+	return !in.World.Formed && in.World.looked() && len(in.World.unapplied()) > 0
 }
 
 func specChanged(in input) bool {

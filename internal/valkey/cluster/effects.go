@@ -50,6 +50,10 @@ type AddSlots struct {
 // wrong, what it holds would be wiped.
 type Replicate struct{ At, Primary Member }
 
+// DeletePod deletes the very pod that was seen, so that it returns by the newest
+// template. If it were wrong, what its server holds would be lost.
+type DeletePod struct{ Name, UID, Version string }
+
 // SetNodeTimeout sets how long servers let another be out of reach. Lowered under
 // load, it would have replicas take over from primaries that live.
 type SetNodeTimeout struct {
@@ -70,6 +74,7 @@ func (Meet) effect()               {}
 func (AddSlots) effect()           {}
 func (Replicate) effect()          {}
 func (SetNodeTimeout) effect()     {}
+func (DeletePod) effect()          {}
 func (MarkFormed) effect()         {}
 
 // A command goes to a Valkey server.
@@ -82,6 +87,7 @@ func (ReleaseReservation) String() string { return "release-reservation" }
 func (MarkFormed) String() string         { return "mark-formed" }
 func (e ApplyChild) String() string       { return "apply " + e.Child.String() }
 func (e AddSlots) String() string         { return fmt.Sprintf("add-slots %s %s", e.At.Pod, e.Slots) }
+func (e DeletePod) String() string        { return "delete-pod " + e.Name }
 func (e SetNodeTimeout) String() string {
 	return fmt.Sprintf("set-node-timeout %s at %d servers", e.Timeout, len(e.At))
 }

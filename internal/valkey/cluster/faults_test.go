@@ -45,9 +45,9 @@ func TestFaultIntroducesServersThatHoldData(t *testing.T) {
 }
 
 func TestFaultMakesAClusterWhereOneWasFormed(t *testing.T) {
-	b := broken(ConfiguringReplicas, func(in input) fsm.Decision {
+	b := broken(AssigningSlots, func(in input) fsm.Decision {
 		in.World.Formed = false
-		return decideConfiguringReplicas(in)
+		return decideAssigningSlots(in)
 	})
 	caught(t, b.Explore(), "makes a cluster where one was formed")
 }
@@ -146,4 +146,17 @@ func TestFaultHastyOverData(t *testing.T) {
 		return decideConfiguringReplicas(in)
 	})
 	caught(t, b.Explore(), "makes servers hasty that hold data")
+}
+
+// A pod that does not answer is as good as gone, somebody thought.
+func TestFaultDeletesPodsThatRan(t *testing.T) {
+	b := broken(WaitingForPods, func(in input) fsm.Decision {
+		for _, n := range in.World.Nodes {
+			if _, barred := barred(in.World); !barred && n.UID != "" && n.Server == nil {
+				return fsm.Do(ReasonPodsFailing, DeletePod{n.Name, n.UID, n.Version})
+			}
+		}
+		return decideWaitingForPods(in)
+	})
+	caught(t, b.Explore(), "deletes a pod in which something may be")
 }

@@ -128,17 +128,19 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 func mishap(r *rand.Rand, w *World) {
 	*w = clone(*w)
 	child, n := &w.Children[r.IntN(len(w.Children))], &w.Nodes[r.IntN(len(w.Nodes))]
-	switch r.IntN(16) {
+	switch r.IntN(20) {
 	case 0:
 		*child = Child{Ref: child.Ref}
 	case 1:
 		child.Foreign, child.UID = true, "other"
-	case 2:
+	case 2, 8:
+		child = &w.Children[len(w.Children)-1-r.IntN(3)]
 		child.Current = false
 	case 3:
 		n.Ready = false
-	case 4:
+	case 4, 9:
 		n.Server, n.Trouble = nil, pick(r, "", "ImagePullBackOff")
+		n.UID, n.Unborn, n.Outdated = "u", r.IntN(2) == 0, r.IntN(2) == 0
 	case 5:
 		*n = newborn(n.Pod, "valkey:8.1")
 	case 6:
@@ -160,10 +162,10 @@ func quarrel(r *rand.Rand, s *topology.Server) {
 	if r.IntN(2) == 0 {
 		p = &s.View[self(s)]
 	}
-	switch r.IntN(9) {
+	switch r.IntN(12) {
 	case 8:
 		s.Timeout = pick(r, 0, 500, 9000)
-	case 0, 7:
+	case 0, 7, 9, 10, 11:
 		s.Empty = false
 	case 1:
 		s.OK, s.Synced = r.IntN(2) == 0, r.IntN(2) == 0

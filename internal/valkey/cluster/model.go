@@ -29,6 +29,12 @@ func Perform(w World, effect fsm.Effect) World {
 		}
 	case MarkFormed:
 		w.Formed = true
+	case DeletePod:
+		for i, n := range w.Nodes {
+			if n.Name == e.Name && n.UID == e.UID {
+				w.Nodes[i] = topology.Node{Pod: topology.Pod{Name: n.Name, Shard: n.Shard, Ordinal: n.Ordinal}}
+			}
+		}
 	default:
 		command(w.Nodes, effect)
 	}

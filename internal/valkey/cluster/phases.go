@@ -35,7 +35,7 @@ const (
 	ReplicasDegraded    fsm.Event = "ReplicasDegraded"    // fewer nodes are ready than there should be
 	ReconcileError      fsm.Event = "ReconcileError"      // it was refused, or not done in time
 	DataLost            fsm.Event = "DataLost"            // a formed cluster came back with nothing but newborn servers
-	SpecChanged         fsm.Event = "SpecChanged"         // somebody changed the spec of what has failed
+	SpecChanged         fsm.Event = "SpecChanged"         // the spec was changed, or what was made by it, before the cluster was formed
 	RecoveryInitiated   fsm.Event = "RecoveryInitiated"   // what has failed is tried again
 	DeletionRequested   fsm.Event = "DeletionRequested"   // somebody deletes the cluster
 )
@@ -103,6 +103,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 			{On: DeletionRequested, To: Deleting, When: func(in input) bool { return in.Obj.DeletionTimestamp != nil }},
 			{On: DataLost, To: Failed, In: alive, When: func(in input) bool { return in.World.dataLost() }},
 			{On: SpecChanged, To: Pending, In: []fsm.Phase{Failed}, When: specChanged},
+			{On: SpecChanged, To: Pending, In: []fsm.Phase{Creating, WaitingForPods}, When: childrenChanged},
 		},
 		Holds: []fsm.Hold[input]{
 			{Reason: ReasonPaused, In: making, When: paused, Wake: "self"},
@@ -128,12 +129,13 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 				Late:   ReconcileError,
 			},
 			WaitingForPods: {
-				Doc:    "Waiting until every server answers.",
+				Doc:    "Waiting until every server answers; pods that cannot start and are outdated are replaced.",
 				Class:  fsm.Working,
 				Decide: decideWaitingForPods,
 				On:     map[fsm.Event]fsm.Phase{PodsRunning: InitializingCluster, ReconcileError: Failed},
 				Within: podTimeout,
 				Late:   ReconcileError,
+				Fail:   refused,
 			},
 			InitializingCluster: {
 				Doc:    "Introducing the servers to each other.",

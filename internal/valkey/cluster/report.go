@@ -47,7 +47,7 @@ func report(out *valkeyv1.ValkeyCluster, in input, _ fsm.Decision, _ []fsm.Outco
 		return
 	}
 	if w.looked() {
-		s.Masters = int32(shardsThatExist(w)) //nolint:gosec // at most 250
+		s.Masters = int32(shardsOf(w)) //nolint:gosec // at most 250
 	}
 	if len(w.Nodes) == 0 {
 		return
@@ -62,7 +62,12 @@ func report(out *valkeyv1.ValkeyCluster, in input, _ fsm.Decision, _ []fsm.Outco
 	}
 }
 
-func shardsThatExist(w World) int {
+// shardsOf is how many shards there are. One of a formed cluster that lost its
+// StatefulSet is still one: if it were forgotten here, nobody would make it anew.
+func shardsOf(w World) int {
+	if w.Formed {
+		return w.Shape.Masters
+	}
 	n := 0
 	for _, c := range w.Children {
 		if c.Kind == KindStatefulSet && c.UID != "" && !c.Foreign {

@@ -57,6 +57,12 @@ func safeWriter(in input, e fsm.Effect) error {
 	if w.Reservation.State == Others && operates(e) {
 		return errors.New("acts under another's reservation")
 	}
+	if d, deletes := e.(DeletePod); deletes {
+		i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Name == d.Name && n.UID == d.UID && n.UID != "" })
+		if i < 0 || w.Formed || !w.Nodes[i].Unborn || w.Nodes[i].Server != nil || w.Reservation.State != Ours {
+			return errors.New("deletes a pod in which something may be")
+		}
+	}
 	if a, applies := e.(ApplyChild); applies {
 		c, _ := w.child(func(c Child) bool { return c.Ref == a.Child })
 		if c.Foreign || a.UID != c.UID {

@@ -39,6 +39,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
 			if p := byName[n.Name]; p != nil && shard != nil && ownedBy(p, shard.UID) {
 				n.Pod = podFacts(n.Pod, p)
+				n.Outdated = p.Labels[appsv1.ControllerRevisionHashLabelKey] != shard.Status.UpdateRevision
 				n.Server = answers[n.Addr]
 			}
 			nodes = append(nodes, n)
@@ -59,6 +60,7 @@ func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod
 
 func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
 	at.UID, at.Addr, at.Trouble = string(p.UID), addrOf(p), trouble(p)
+	at.Version, at.Unborn = p.ResourceVersion, unborn(p)
 	for _, c := range p.Spec.Containers {
 		if c.Name == spec.ServerContainer {
 			at.Image = c.Image
@@ -78,6 +80,18 @@ func addrOf(p *corev1.Pod) string {
 		return ""
 	}
 	return net.JoinHostPort(p.Status.PodIP, strconv.Itoa(valkeyv1.ClientPort))
+}
+
+// unborn says that the server of the pod has never run. What nobody reports on has
+// not been started by anybody.
+func unborn(p *corev1.Pod) bool {
+	for _, c := range p.Status.ContainerStatuses {
+		ran := c.RestartCount > 0 || c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
+		if c.Name == spec.ServerContainer && ran {
+			return false
+		}
+	}
+	return p.Status.Phase == corev1.PodPending
 }
 
 // onTheWay are the reasons for which a container waits in the course of things.

@@ -72,11 +72,13 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 // of an answer, so a cluster at rest does not change.
 func Same(a, b Answers) bool { return reflect.DeepEqual(a, b) }
 
-// Every is how often a cluster in this phase is asked; 0 is not at all.
-func Every(phase meta.Phase) time.Duration {
+// Every is how often a cluster of so many servers is asked in this phase; 0 is not at
+// all. What all of them say grows with the square of their number, so many are asked
+// less often.
+func Every(phase meta.Phase, servers int) time.Duration {
 	switch {
 	case making(phase):
-		return EveryWhileMaking
+		return min(EveryWhileMaking*time.Duration(max(1, servers/atATime)), EveryAtRest)
 	case phase == cluster.Deleting:
 		return 0
 	}

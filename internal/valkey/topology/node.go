@@ -18,6 +18,12 @@ type Pod struct {
 	Addr    string `json:"addr,omitempty"` // host:port of the server; "" until the pod has an IP
 	Image   string `json:"image,omitempty"`
 	Ready   bool   `json:"ready,omitempty"` // as Kubernetes judges it
+	// Outdated says that its StatefulSet would make it otherwise by now.
+	Outdated bool `json:"outdated,omitempty"`
+	// Unborn says that its server has never run: there can be nothing in it.
+	Unborn bool `json:"unborn,omitempty"`
+	// Version is the resourceVersion in which the pod was seen.
+	Version string `json:"version,omitempty"`
 	// Trouble is why a container does not run, as Kubernetes calls it:
 	// ImagePullBackOff, CrashLoopBackOff, Unschedulable. "" is none known.
 	Trouble string `json:"trouble,omitempty"`

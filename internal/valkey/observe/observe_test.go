@@ -1,0 +1,100 @@
+package observe
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// The StatefulSets that exist are the record of a formed cluster, not its spec.
+func TestRecorded(t *testing.T) {
+	set := func(replicas int32) *appsv1.StatefulSet {
+		return &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: ptr.To(replicas)}}
+	}
+	for name, c := range map[string]struct {
+		spec, status int32
+		replicas     int32
+		exist        map[string]*appsv1.StatefulSet
+		want         cluster.Shape
+	}{
+		"as the spec has it":          {3, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
+		"more are wanted than exist":  {5, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
+		"fewer are wanted than exist": {3, 4, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2), "web-3": set(2)}, cluster.Shape{Masters: 4, Replicas: 1}},
+		"more replicas are wanted":    {3, 3, 2, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
+		"one in the middle is lost":   {3, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
+		"the last is lost":            {3, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
+		"all are lost":                {3, 3, 1, nil, cluster.Shape{Masters: 3, Replicas: 1}},
+		"the status is lost as well":  {3, 0, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			vkc := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Name: "web"},
+				Spec:   valkeyv1.ValkeyClusterSpec{Masters: c.spec, ReplicasPerMaster: &c.replicas},
+				Status: valkeyv1.ValkeyClusterStatus{Masters: c.status}}
+			if got := recorded(vkc, c.exist); got != c.want {
+				t.Errorf("recorded %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestPodFacts(t *testing.T) {
+	waiting := func(reason string) corev1.ContainerStatus {
+		return corev1.ContainerStatus{Name: "valkey", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
+	}
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
+	for name, c := range map[string]struct {
+		status corev1.PodStatus
+		going  bool
+		want   topology.Pod
+	}{
+		"just made":       {corev1.PodStatus{Phase: corev1.PodPending}, false, topology.Pod{Unborn: true}},
+		"on the way":      {corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{waiting("ContainerCreating")}}, false, topology.Pod{Unborn: true}},
+		"without a node":  {corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}}, false, topology.Pod{Unborn: true, Trouble: "Unschedulable"}},
+		"without image":   {corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{waiting("ImagePullBackOff")}}, false, topology.Pod{Unborn: true, Trouble: "ImagePullBackOff"}},
+		"runs":            {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1"}, false, topology.Pod{Addr: "10.0.0.1:6379"}},
+		"is ready":        {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, false, topology.Pod{Addr: "10.0.0.1:6379", Ready: true}},
+		"is going":        {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, true, topology.Pod{Addr: "10.0.0.1:6379"}},
+		"has IPv6":        {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "fd00::1"}, false, topology.Pod{Addr: "[fd00::1]:6379"}},
+		"keeps crashing":  {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", RestartCount: 2, State: waiting("CrashLoopBackOff").State}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Trouble: "CrashLoopBackOff"}},
+		"ran and is over": {corev1.PodStatus{Phase: corev1.PodFailed, PodIP: "10.0.0.1"}, false, topology.Pod{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &corev1.Pod{Status: c.status}
+			if c.going {
+				p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1_700_000_000, 0)}
+			}
+			if diff := cmp.Diff(c.want, podFacts(topology.Pod{}, p)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestEvery(t *testing.T) {
+	for name, c := range map[string]struct {
+		phase   fsm.Phase
+		servers int
+		want    time.Duration
+	}{
+		"a small one that is made":     {cluster.InitializingCluster, 6, 100 * time.Millisecond},
+		"a large one that is made":     {cluster.InitializingCluster, 1500, 4600 * time.Millisecond},
+		"one that runs":                {cluster.Running, 6, 10 * time.Second},
+		"one that is being deleted":    {cluster.Deleting, 6, 0},
+		"one whose children are made":  {cluster.Pending, 6, 10 * time.Second},
+		"one whose pods are to answer": {cluster.WaitingForPods, 6, 100 * time.Millisecond},
+	} {
+		if got := Every(c.phase, c.servers); got != c.want {
+			t.Errorf("%s: every %s, want %s", name, got, c.want)
+		}
+	}
+}
