@@ -16,41 +16,49 @@ import (
 // served asks the servers themselves: every slot has one owner, and every shard a
 // replica that is in sync.
 func (s *story) served(found []*unstructured.Unstructured) error {
-	var nodes topology.Nodes
-	formed := false
-	for _, obj := range found {
-		formed = formed || obj.GetAnnotations()[valkeyv1.FormedAnnotation] != ""
-		if obj.GetKind() != podKind.Kind {
-			continue
-		}
-		var pod corev1.Pod
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &pod); err != nil {
-			return err
-		}
-		addr := pod.Status.PodIP + ":6379"
-		server, err := s.servers.Ask(context.Background(), addr)
-		if err != nil {
-			return fmt.Errorf("%s: %w", pod.Name, err)
-		}
-		nodes = append(nodes, topology.Node{Pod: topology.Pod{Name: pod.Name, Addr: addr}, Server: server})
+	nodes, err := s.ask(found)
+	if err != nil {
+		return err
 	}
 	doubt, agree := nodes.Agree()
 	count, _, contested := nodes.Assigned()
 	_, unsynced := nodes.Unsynced()
 	primaries := slices.DeleteFunc(slices.Clone(nodes), func(n topology.Node) bool { return n.Server.Self().Follows != "" })
 	switch {
-	case !formed:
+	case !slices.ContainsFunc(found, formed):
 		return fmt.Errorf("the cluster is not marked as formed")
-	case len(nodes) != 6:
-		return fmt.Errorf("%d pods, not 6", len(nodes))
+	case len(nodes) != 6 || len(primaries) != 3:
+		return fmt.Errorf("%d servers, of which %d follow nobody", len(nodes), len(primaries))
 	case !agree:
 		return fmt.Errorf("the servers do not agree: %s", doubt)
 	case count != topology.TotalSlots || contested:
 		return fmt.Errorf("%d slots are served, contested: %t", count, contested)
-	case len(primaries) != 3:
-		return fmt.Errorf("%d servers follow nobody, not 3", len(primaries))
 	case unsynced:
 		return fmt.Errorf("a replica is not in sync")
 	}
 	return nil
+}
+
+func formed(obj *unstructured.Unstructured) bool {
+	return obj.GetAnnotations()[valkeyv1.FormedAnnotation] != ""
+}
+
+// ask asks the server of every pod.
+func (s *story) ask(found []*unstructured.Unstructured) (nodes topology.Nodes, err error) {
+	for _, obj := range found {
+		if obj.GetKind() != podKind.Kind {
+			continue
+		}
+		var pod corev1.Pod
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &pod); err != nil {
+			return nil, err
+		}
+		addr := pod.Status.PodIP + ":6379"
+		server, err := s.servers.Ask(context.Background(), addr)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pod.Name, err)
+		}
+		nodes = append(nodes, topology.Node{Pod: topology.Pod{Name: pod.Name, Addr: addr}, Server: server})
+	}
+	return nodes, nil
 }
