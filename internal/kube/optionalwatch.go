@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -25,10 +27,15 @@ type OptionalWatch struct {
 	mapper  apimeta.RESTMapper
 	changed func(schema.GroupVersionKind, *metav1.PartialObjectMetadata)
 
-	mu      sync.Mutex
-	ctx     context.Context
-	watches map[schema.GroupVersionKind]*optional
+	mu       sync.Mutex
+	ctx      context.Context
+	watches  map[schema.GroupVersionKind]*optional
+	unserved map[schema.GroupVersionKind]time.Time // until when it is not asked again whether they are
 }
+
+// askAgain is how long a kind is taken for not served: to ask is a request, and
+// there may be many objects that wait for the kind.
+const askAgain = 5 * time.Second
 
 type optional struct {
 	informer cache.SharedIndexInformer
@@ -39,7 +46,10 @@ type optional struct {
 // NewOptionalWatch makes a watch that tells changed of every object that came,
 // changed or went.
 func NewOptionalWatch(c metadata.Interface, m apimeta.RESTMapper, changed func(schema.GroupVersionKind, *metav1.PartialObjectMetadata)) *OptionalWatch {
-	return &OptionalWatch{client: c, mapper: m, changed: changed, watches: map[schema.GroupVersionKind]*optional{}}
+	return &OptionalWatch{
+		client: c, mapper: m, changed: changed,
+		watches: map[schema.GroupVersionKind]*optional{}, unserved: map[schema.GroupVersionKind]time.Time{},
+	}
 }
 
 // Start keeps watches running until ctx ends. Before it, nothing is watched.
@@ -54,15 +64,12 @@ func (o *OptionalWatch) Start(ctx context.Context) error {
 // Look implements read.Watch: what the watch knows of an object. The first look
 // at a kind starts its watch.
 func (o *OptionalWatch) Look(gvk schema.GroupVersionKind, key read.Key) (*metav1.PartialObjectMetadata, read.Sight) {
+	w, err := o.watch(gvk)
+	if err != nil {
+		return nil, read.SightUnknown
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	w := o.watches[gvk]
-	if w == nil {
-		var err error
-		if w, err = o.begin(gvk); err != nil {
-			return nil, read.SightUnknown
-		}
-	}
 	switch {
 	case w.broken != nil:
 		return nil, read.SightUnknown
@@ -74,6 +81,34 @@ func (o *OptionalWatch) Look(gvk schema.GroupVersionKind, key read.Key) (*metav1
 		return nil, read.SightAbsent
 	}
 	return item.(*metav1.PartialObjectMetadata), read.SightHere
+}
+
+// watch finds the watch of a kind, or begins it.
+func (o *OptionalWatch) watch(gvk schema.GroupVersionKind) (*optional, error) {
+	o.mu.Lock()
+	w, started, until := o.watches[gvk], o.ctx != nil, o.unserved[gvk]
+	o.mu.Unlock()
+	switch {
+	case w != nil:
+		return w, nil
+	case !started:
+		return nil, fmt.Errorf("watch %s: not started", gvk.Kind)
+	case time.Now().Before(until):
+		return nil, fmt.Errorf("watch %s: not served a moment ago", gvk.Kind)
+	}
+	// A request, as a rule: nobody else waits for it.
+	mapping, err := o.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err != nil {
+		o.unserved[gvk] = time.Now().Add(askAgain)
+		return nil, fmt.Errorf("watch %s: %w", gvk.Kind, err)
+	}
+	delete(o.unserved, gvk)
+	if w := o.watches[gvk]; w != nil {
+		return w, nil
+	}
+	return o.begin(gvk, mapping.Resource)
 }
 
 // Keep ends the watches of all kinds but these.
@@ -88,24 +123,42 @@ func (o *OptionalWatch) Keep(wanted func(schema.GroupVersionKind) bool) {
 	}
 }
 
-func (o *OptionalWatch) begin(gvk schema.GroupVersionKind) (*optional, error) {
-	if o.ctx == nil {
-		return nil, fmt.Errorf("watch %s: not started", gvk.Kind)
-	}
-	mapping, err := o.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
-	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", gvk.Kind, err)
-	}
-	informer := metadatainformer.NewFilteredMetadataInformer(o.client, mapping.Resource, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
-	ctx, stop := context.WithCancel(o.ctx)
-	w := &optional{informer: informer, stop: stop}
+func (o *OptionalWatch) begin(gvk schema.GroupVersionKind, resource schema.GroupVersionResource) (*optional, error) {
+	w := &optional{}
+	w.informer = cache.NewSharedIndexInformer(o.mending(w, resource), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
 	if err := o.listen(gvk, w); err != nil {
-		stop()
 		return nil, err
 	}
+	ctx, stop := context.WithCancel(o.ctx)
+	w.stop = stop
 	o.watches[gvk] = w
-	go informer.RunWithContext(ctx)
+	go w.informer.RunWithContext(ctx)
 	return w, nil
+}
+
+// mending lists and watches, and notes when that works again. No event would tell:
+// there may be no objects, or none that changed.
+func (o *OptionalWatch) mending(w *optional, resource schema.GroupVersionResource) cache.ListerWatcher {
+	names := o.client.Resource(resource)
+	mended := func(err error) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if err == nil {
+			w.broken = nil
+		}
+	}
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			list, err := names.List(ctx, options)
+			mended(err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			events, err := names.Watch(ctx, options)
+			mended(err)
+			return events, err
+		},
+	}, o.client)
 }
 
 func (o *OptionalWatch) listen(gvk schema.GroupVersionKind, w *optional) error {
@@ -114,7 +167,6 @@ func (o *OptionalWatch) listen(gvk schema.GroupVersionKind, w *optional) error {
 			obj = gone.Obj
 		}
 		if m, is := obj.(*metav1.PartialObjectMetadata); is {
-			o.mend(w)
 			o.changed(gvk, m)
 		}
 	}
@@ -142,13 +194,6 @@ func (o *OptionalWatch) listen(gvk schema.GroupVersionKind, w *optional) error {
 		}
 	}
 	return nil
-}
-
-// mend notes that events come again.
-func (o *OptionalWatch) mend(w *optional) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	w.broken = nil
 }
 
 // nameAndUID is all that is kept of an object.
