@@ -22,23 +22,31 @@ func Perform(w World, effect fsm.Effect) World {
 			w.Reservation = Reservation{State: Free}
 		}
 	case ApplyChild:
-		for i, c := range w.Children {
-			if c.Ref == e.Child && !c.Foreign && !c.Current {
-				w.Children[i] = Child{Ref: c.Ref, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
-			}
-		}
+		applied(w.Children, e)
 	case MarkFormed:
 		w.Formed = true
 	case DeletePod:
-		for i, n := range w.Nodes {
-			if n.Name == e.Name && n.UID == e.UID {
-				w.Nodes[i] = topology.Node{Pod: topology.Pod{Name: n.Name, Shard: n.Shard, Ordinal: n.Ordinal}}
-			}
-		}
+		deleted(w.Nodes, e)
 	default:
 		command(w.Nodes, effect)
 	}
 	return w
+}
+
+func applied(children []Child, e ApplyChild) {
+	for i, c := range children {
+		if c.Ref == e.Child && !c.Foreign && !c.Current {
+			children[i] = Child{Ref: c.Ref, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
+		}
+	}
+}
+
+func deleted(nodes topology.Nodes, e DeletePod) {
+	for i, n := range nodes {
+		if n.Name == e.Name && n.UID == e.UID {
+			nodes[i] = topology.Node{Pod: topology.Pod{Name: n.Name, Shard: n.Shard, Ordinal: n.Ordinal}}
+		}
+	}
 }
 
 // Settle is what others do meanwhile, one after the other: the StatefulSet

@@ -12,11 +12,7 @@ import (
 func command(nodes topology.Nodes, effect fsm.Effect) {
 	switch e := effect.(type) {
 	case Meet:
-		for _, i := range e.Introductions {
-			for _, to := range i.To {
-				introduce(nodes, i.Of, to)
-			}
-		}
+		meet(nodes, e)
 	case AddSlots:
 		if s := server(nodes, e.At); s != nil && !s.Holds() {
 			s.View[self(s)].Slots = e.Slots
@@ -32,6 +28,14 @@ func command(nodes topology.Nodes, effect fsm.Effect) {
 			s.View[self(s)].Claim = topology.Claim{Follows: e.Primary.ID, Shard: min(s.ID, e.Primary.ID)}
 			s.Synced = false
 			regroup(s, s.Self().Claim, s.ID)
+		}
+	}
+}
+
+func meet(nodes topology.Nodes, e Meet) {
+	for _, i := range e.Introductions {
+		for _, to := range i.To {
+			introduce(nodes, i.Of, to)
 		}
 	}
 }

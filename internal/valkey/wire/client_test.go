@@ -24,7 +24,7 @@ type stub struct {
 
 func newStub(t *testing.T, answers map[string]string) *stub {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestOnlyTheServerThatIsMeantIsTold(t *testing.T) {
 
 // A server that accepts and says nothing must not hold anybody up.
 func TestSilenceIsAnError(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
