@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -85,8 +86,8 @@ func (c *Cell) wake(i item) {
 }
 
 // wakes are the objects of a controller that a change wakes.
-func (t *Controller) wakes(change Change) (keys []read.Key) {
-	if change.GroupVersionKind == t.Kind && !t.echoes(change) {
+func (t *Controller) wakes(change Change, scheme *runtime.Scheme) (keys []read.Key) {
+	if change.GroupVersionKind == t.Kind && !t.echoes(change, scheme) {
 		keys = append(keys, change.Key)
 	}
 	if owner := ownerOf(change); owner != nil && slices.Contains(t.Owns, change.GroupVersionKind) &&
@@ -100,9 +101,17 @@ func (t *Controller) wakes(change Change) (keys []read.Key) {
 }
 
 // echoes says that a change is an update by the controller itself.
-func (t *Controller) echoes(change Change) bool {
+func (t *Controller) echoes(change Change, scheme *runtime.Scheme) bool {
 	updated := change.Was != nil && change.Is != nil && change.Was.GetUID() == change.Is.GetUID()
-	return updated && t.Echo != nil && t.Echo(change.Is)
+	if !updated || t.Echo == nil {
+		return false
+	}
+	obj, err := scheme.New(t.Kind)
+	if err != nil {
+		return t.Echo(change.Is)
+	}
+	typed := obj.(client.Object)
+	return fill(typed, change.Is) == nil && t.Echo(typed)
 }
 
 func ownerOf(change Change) *metav1.OwnerReference {

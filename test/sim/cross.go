@@ -41,8 +41,12 @@ func (c *Cell) cross(ctx context.Context, o op) error {
 		return err
 	}
 	answer, err := o.do(ctx, call)
-	if call.fault == TimedOut {
+	switch call.fault {
+	case TimedOut:
+		c.run.deliver()
 		return errTimedOut
+	case EarlyEvent:
+		c.run.deliver()
 	}
 	if err == nil && answer != nil {
 		answer()

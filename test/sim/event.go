@@ -30,8 +30,8 @@ func (r *run) changed(ref Ref, is *unstructured.Unstructured, call *Call) (news 
 	return 1
 }
 
-// deliver tells events of what was written since, to every process. It is done
-// between passes: an event never overtakes the answer to the write that raised it.
+// deliver tells events of what was written since, to every process. Without faults
+// it is done between passes: no event overtakes the answer to its write.
 func (r *run) deliver() {
 	r.mu.Lock()
 	changes := r.pending
@@ -61,7 +61,7 @@ func (c *Cell) hear(change Change) {
 
 func (c *Cell) tell(change Change) {
 	for n := range c.controllers {
-		for _, key := range c.controllers[n].wakes(change) {
+		for _, key := range c.controllers[n].wakes(change, c.run.lab.scheme) {
 			c.run.mu.Lock()
 			c.queue.add(item{n, key})
 			if call := change.call; call != nil {

@@ -8,7 +8,7 @@ type Fault string
 // The faults. A crash after a call is the crash before the next.
 const (
 	Crash         Fault = "crash"          // the process ends before the call
-	TimedOut      Fault = "timed-out"      // the call is performed, its answer is lost
+	TimedOut      Fault = "timed-out"      // the call is performed and told of, its answer is lost
 	Conflict      Fault = "conflict"       // 409, nothing is performed
 	Unavailable   Fault = "unavailable"    // 500, nothing is performed
 	Stale         Fault = "stale"          // the process's cache stands still from here on, for a while
@@ -16,6 +16,7 @@ const (
 	RewoundOthers Fault = "rewound-others" // the same, but it sees objects of the main kind as they are
 	LostEvent     Fault = "lost-event"     // nobody is told what this call changed
 	RepeatedEvent Fault = "repeated-event" // it is told again, later
+	EarlyEvent    Fault = "early-event"    // it is told before the call is answered
 	TwoLeaders    Fault = "two-leaders"    // another process makes one pass in the middle of this one's
 	Takeover      Fault = "takeover"       // another process does all there is to do meanwhile
 	ClockJump     Fault = "clock-jump"     // ten minutes pass in the middle of the pass
@@ -24,7 +25,7 @@ const (
 
 // Faults are all of them, in the order in which they are printed.
 var Faults = []Fault{
-	Crash, TimedOut, Conflict, Unavailable, Stale, Rewound, RewoundOthers, LostEvent, RepeatedEvent,
+	Crash, TimedOut, Conflict, Unavailable, Stale, Rewound, RewoundOthers, LostEvent, RepeatedEvent, EarlyEvent,
 	TwoLeaders, Takeover, ClockJump, Wiped,
 }
 
@@ -33,7 +34,7 @@ func (f Fault) at(c *Call) bool {
 	switch f {
 	case LostEvent, RepeatedEvent:
 		return c.wakes > 0
-	case TimedOut:
+	case TimedOut, EarlyEvent:
 		return c.kind == write || c.kind == creation
 	case Conflict:
 		return c.kind == write
