@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 const (
 	sideBySide      = 8 // plans
+	tellEvery       = time.Minute
 	checkEvery      = 500 * time.Millisecond
 	collectedWithin = 90 * time.Second // the garbage collector looks for new kinds every 30 s
 )
@@ -25,6 +27,7 @@ type Options struct {
 	Pairs  bool          // two faults a plan, as many plans as fit
 	Plan   string        // this one alone
 	Faults []Fault       // all, if empty
+	Out    io.Writer     // is told now and then how far it is; nil: nobody
 }
 
 // Run tries a subject under faults.
@@ -42,6 +45,7 @@ func (l *Lab) Run(ctx context.Context, o Options) (*Report, error) {
 		}
 		c.plans = []Plan{plan}
 	}
+	c.told = time.Now()
 	c.began = time.Now() // the first run may have waited for the garbage collector to learn a kind
 	err := c.try(ctx)
 	c.report.Took = time.Since(c.began)
@@ -59,6 +63,7 @@ type campaign struct {
 
 	mu     sync.Mutex
 	report *Report
+	told   time.Time
 }
 
 // clean runs the story without faults. Its writes are counted by the API server, too.
@@ -226,6 +231,10 @@ func (c *campaign) conclude(r *run, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Tried++
+	if out := c.options.Out; out != nil && time.Since(c.told) > tellEvery {
+		c.told = time.Now()
+		fmt.Fprintf(out, "sim %s/%s: %d plans so far, %d diverged\n", c.lab.subject.Area, c.lab.subject.Name, c.report.Tried, len(c.report.Divergences))
+	}
 	if r.second {
 		c.report.Twice++
 	}

@@ -24,7 +24,7 @@ func (r *run) compare(found []*unstructured.Unstructured, clean *run, want map[s
 	if r.end != "" {
 		return orphans(found)
 	}
-	if err := r.play.End(found); err != nil {
+	if err := r.truth(found); err != nil {
 		return fmt.Errorf("end: %w", err)
 	}
 	state, err := r.state(found)
@@ -40,6 +40,18 @@ func (r *run) compare(found []*unstructured.Unstructured, clean *run, want map[s
 	return nil
 }
 
+// truth says what is wrong with an end: with the story, or with a status that is
+// not of the spec it stands beside.
+func (r *run) truth(found []*unstructured.Unstructured) error {
+	for _, obj := range found {
+		observed, has, _ := unstructured.NestedInt64(obj.Object, "status", "observedGeneration")
+		if has && obj.GetKind() == r.play.Main.Kind && observed != obj.GetGeneration() {
+			return fmt.Errorf("%s %s is of generation %d, its status of %d", obj.GetKind(), obj.GetName(), obj.GetGeneration(), observed)
+		}
+	}
+	return r.play.End(found)
+}
+
 // reference waits for the end of the run without faults, and reads it.
 func (r *run) reference(ctx context.Context) (map[string]string, error) {
 	ticker := time.NewTicker(checkEvery)
@@ -49,7 +61,7 @@ func (r *run) reference(ctx context.Context) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = r.play.End(found)
+		err = r.truth(found)
 		if err == nil {
 			return r.state(found)
 		}

@@ -40,7 +40,7 @@ func TestSim(t *testing.T) {
 	for i, s := range chosen {
 		t.Run(s.Name, func(t *testing.T) {
 			o := options
-			o.Plan = plan
+			o.Plan, o.Out = plan, os.Stdout
 			if o.Budget > 0 {
 				o.Budget = max(time.Second, (o.Budget-time.Since(began))/time.Duration(len(chosen)-i))
 			}
