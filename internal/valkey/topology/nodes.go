@@ -65,18 +65,24 @@ func (n Nodes) Stranger() (id string, listedBy Node, found bool) {
 // Assigned is how many slots have an owner by the owners' own words, and a slot
 // holder that claims what another claims as well.
 func (n Nodes) Assigned() (count int, rival Node, contested bool) {
-	var set slotSet
+	type claim struct {
+		slots [2]int
+		by    Node
+	}
+	var claims []claim
 	for _, m := range n.answering() {
 		for _, r := range m.Server.Self().Slots.Ranges() {
-			for i := r[0]; i <= r[1]; i++ {
-				if set[i] {
-					rival, contested = m, true
-				} else {
-					count++
-				}
-				set[i] = true
-			}
+			claims = append(claims, claim{r, m})
 		}
+	}
+	slices.SortStableFunc(claims, func(a, b claim) int { return a.slots[0] - b.slots[0] })
+	next := 0 // the first slot that nobody was seen to claim yet
+	for _, c := range claims {
+		if c.slots[0] < next {
+			rival, contested = c.by, true
+		}
+		count += max(0, c.slots[1]-max(c.slots[0], next)+1)
+		next = max(next, c.slots[1]+1)
 	}
 	return count, rival, contested
 }

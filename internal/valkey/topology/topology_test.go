@@ -98,7 +98,7 @@ func TestWitnesses(t *testing.T) {
 		t.Errorf("%d slots, contested %t", count, contested)
 	}
 	n[3].Server.View[3].Slots = "5 16383"
-	if count, rival, contested := n.Assigned(); count != TotalSlots || !contested || rival.Name != "web-2-0" {
+	if count, rival, contested := n.Assigned(); count != TotalSlots || !contested || rival.Name != "web-1-1" {
 		t.Errorf("%d slots, contested %t by %s", count, contested, rival.Name)
 	}
 	n[4].Server.View = append(n[4].Server.View, Peer{ID: "e", State: Handshake}, Peer{ID: "f"})
@@ -185,6 +185,29 @@ func TestSlots(t *testing.T) {
 		}
 		if a.Overlaps(b) != overlap || a.With(b).Count()-b.Count() != a.Without(b).Count() {
 			t.Errorf("%q and %q", a, b)
+		}
+	})
+}
+
+func TestAssigned(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var n Nodes
+		owners := map[int]int{}
+		for i := range 3 {
+			from := rapid.IntRange(0, 30).Draw(t, "from")
+			to := from + rapid.IntRange(0, 9).Draw(t, "more")
+			for slot := from; slot <= to; slot++ {
+				owners[slot]++
+			}
+			id := fmt.Sprint(i)
+			n = append(n, Node{Server: &Server{ID: id, View: []Peer{{ID: id, Claim: Claim{Slots: Range(from, to)}}}}})
+		}
+		twice := false
+		for _, owned := range owners {
+			twice = twice || owned > 1
+		}
+		if count, _, contested := n.Assigned(); count != len(owners) || contested != twice {
+			t.Errorf("%d slots, contested %t; want %d, %t", count, contested, len(owners), twice)
 		}
 	})
 }
