@@ -15,7 +15,10 @@ func TestASamplerIsDrivenByHand(t *testing.T) {
 	var looked, woken []string
 	value := 1
 	s := &Sampler[int]{
-		Take: func(_ context.Context, key read.Key) (int, error) { looked = append(looked, key.Name); return value, nil },
+		Take: func(_ context.Context, key read.Key) (int, error) {
+			looked = append(looked, key.Name)
+			return value, nil
+		},
 		Same: func(a, b int) bool { return a == b },
 		Wake: func(key read.Key) { woken = append(woken, key.Name) },
 		Now:  func() time.Time { return now },
