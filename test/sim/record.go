@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +14,7 @@ type record struct {
 	versions []version
 	byRef    map[Ref][]int                      // of versions, in order
 	before   map[Ref]*unstructured.Unstructured // what was there, or not, all along
+	byKind   map[schema.GroupVersionKind][]Ref  // all that are known, by name
 }
 
 type version struct {
@@ -23,7 +23,10 @@ type version struct {
 }
 
 func newRecord() record {
-	return record{byRef: map[Ref][]int{}, before: map[Ref]*unstructured.Unstructured{}}
+	return record{
+		byRef: map[Ref][]int{}, before: map[Ref]*unstructured.Unstructured{},
+		byKind: map[schema.GroupVersionKind][]Ref{},
+	}
 }
 
 // add appends a version, unless it is the one we know, and returns the one before.
@@ -35,6 +38,7 @@ func (r *record) add(ref Ref, obj *unstructured.Unstructured) (was *unstructured
 	case obj != nil && was != nil && obj.GetUID() == was.GetUID() && obj.GetResourceVersion() == was.GetResourceVersion():
 		return was, false
 	}
+	r.remember(ref)
 	r.byRef[ref] = append(r.byRef[ref], len(r.versions))
 	r.versions = append(r.versions, version{ref, obj})
 	return was, true
@@ -44,6 +48,7 @@ func (r *record) add(ref Ref, obj *unstructured.Unstructured) (was *unstructured
 // that was not made before because nobody had asked.
 func (r *record) found(ref Ref, obj *unstructured.Unstructured) {
 	if !r.knows(ref) {
+		r.remember(ref)
 		r.before[ref] = obj
 	}
 }
@@ -67,8 +72,8 @@ func (r *record) asOf(ref Ref, moment int) *unstructured.Unstructured {
 
 // kind lists the objects of a kind as of a moment, in the order of their names.
 func (r *record) kind(kind schema.GroupVersionKind, moment int) (found []Ref) {
-	for _, ref := range r.refs() {
-		if ref.GroupVersionKind == kind && r.asOf(ref, moment) != nil {
+	for _, ref := range r.byKind[kind] {
+		if r.asOf(ref, moment) != nil {
 			found = append(found, ref)
 		}
 	}
@@ -77,24 +82,24 @@ func (r *record) kind(kind schema.GroupVersionKind, moment int) (found []Ref) {
 
 // outside are the objects that exist or existed outside of a namespace.
 func (r *record) outside(namespace string) (found []Ref) {
-	for _, ref := range r.refs() {
-		if ref.Namespace != namespace && len(r.byRef[ref]) > 0 {
-			found = append(found, ref)
+	for _, refs := range r.byKind {
+		for _, ref := range refs {
+			if ref.Namespace != namespace && len(r.byRef[ref]) > 0 {
+				found = append(found, ref)
+			}
 		}
 	}
 	return found
 }
 
-func (r *record) refs() []Ref {
-	all := map[Ref]bool{}
-	for ref := range r.byRef {
-		all[ref] = true
+// remember keeps the names of a kind in order.
+func (r *record) remember(ref Ref) {
+	if r.knows(ref) {
+		return
 	}
-	for ref := range r.before {
-		all[ref] = true
-	}
-	return slices.SortedFunc(maps.Keys(all), func(a, b Ref) int {
-		return cmp.Or(cmp.Compare(a.GroupVersionKind.String(), b.GroupVersionKind.String()),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	refs := r.byKind[ref.GroupVersionKind]
+	at, _ := slices.BinarySearchFunc(refs, ref, func(a, b Ref) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
+	r.byKind[ref.GroupVersionKind] = slices.Insert(refs, at, ref)
 }
