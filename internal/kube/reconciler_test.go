@@ -23,7 +23,7 @@ func TestAPassSavesBeforeItTells(t *testing.T) {
 	b.world[off] = fsm.Fire(press, "Pressed")
 	want := []string{
 		"get", "observe", "save",
-		"event Normal Created Created: Off", "event Normal Pressed Press: Off → On", "then found=true",
+		"event Normal Pressed Press: Off → On", "then found=true", // one for the whole way
 	}
 	if diff := cmp.Diff(want, b.pass(t)); diff != "" {
 		t.Errorf("first pass (-want +got):\n%s", diff)

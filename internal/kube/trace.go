@@ -93,20 +93,44 @@ func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T],
 			metricPhaseSeconds.WithLabelValues(t.kind, string(h.From)).Observe(in.Now.Sub(since).Seconds())
 			since = in.Now.Truncate(time.Second)
 		}
-		t.event(n.Obj, corev1.EventTypeNormal, string(h.Reason), string(h.Event), move(h, p))
+	}
+	for _, way := range ways(n.Hops) {
+		last := way[len(way)-1]
+		t.event(n.Obj, corev1.EventTypeNormal, string(last.Reason), string(last.Event), inWords(way, p))
 	}
 }
 
-// move is a hop in words.
-func move(h fsm.Hop, p *meta.Progress) string {
-	note := string(h.From) + " → " + string(h.To)
-	if h.From == "" {
-		note = string(h.To)
+// ways groups moves by who moved. An object or a lane that came through several
+// phases in one pass is one piece of news, and one write: with one for each hop,
+// events would be most of what a crowd of new objects costs.
+func ways(hops []fsm.Hop) (ways [][]fsm.Hop) {
+	at := map[string]int{}
+	for _, h := range hops {
+		i, known := at[h.Lane]
+		if !known {
+			i = len(ways)
+			at[h.Lane] = i
+			ways = append(ways, nil)
+		}
+		ways[i] = append(ways[i], h)
 	}
-	if h.Lane != "" {
-		return h.Lane + ": " + note
+	return ways
+}
+
+// inWords is the way that an object or a lane took.
+func inWords(way []fsm.Hop, p *meta.Progress) string {
+	var through []string
+	if first := way[0]; first.From != "" {
+		through = append(through, string(first.From))
 	}
-	if h.To == p.Phase && p.WaitingFor != "" {
+	for _, h := range way {
+		through = append(through, string(h.To))
+	}
+	note := strings.Join(through, " → ")
+	if lane := way[0].Lane; lane != "" {
+		return lane + ": " + note
+	}
+	if p.WaitingFor != "" {
 		note += ": " + p.WaitingFor
 	}
 	return note

@@ -1,0 +1,157 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+const (
+	crowd    = 1000             // objects that change all the time, and as many that are new
+	writers  = 4                // who change them, as fast as they can
+	attended = 10 * time.Second // within which a manager that starts has looked at all
+	settling = time.Minute      // until the busy ones are at work
+)
+
+// Objects that change all the time must not keep a manager that starts from those
+// that were made while it was away.
+func TestNewObjectsAreSeenAmongBusyOnes(t *testing.T) {
+	b := bedtest.ControlPlane(t)
+	prefix := bedtest.Namespace(t, b)
+	m := harness.NewManager(t, b, "capture")
+	m.Start()
+	hot := makeKeepers(t, b, prefix+"-hot")
+	watchPhases(t, b, hot).wait(t, settling)
+	m.Stop()
+
+	ctx, cool := context.WithCancel(t.Context())
+	defer cool()
+	patches := heat(ctx, t, b, hot)
+	created := makeKeepers(t, b, prefix+"-new")
+	seen := watchPhases(t, b, created)
+	before, began := patches.Load(), time.Now()
+	m.Start()
+	seen.wait(t, attended)
+	took := time.Since(began)
+	t.Logf("%d new objects among %d busy ones (%.0f writes a second): the last was seen %.2f s after the start",
+		len(created), len(hot), float64(patches.Load()-before)/took.Seconds(), took.Seconds())
+}
+
+func makeKeepers(t *testing.T, b *bed.Bed, prefix string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	var g errgroup.Group
+	g.SetLimit(2 * writers)
+	c := newClient(t, b.Config())
+	for i := range crowd {
+		name := fmt.Sprintf("%s-%d", prefix, i)
+		names[name] = true
+		g.Go(func() error { return c.Create(t.Context(), keeper(name)) })
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// heat changes objects without end, each of the writers its part of them.
+func heat(ctx context.Context, t *testing.T, b *bed.Bed, names map[string]bool) *atomic.Int64 {
+	t.Helper()
+	var all [writers][]string
+	for i, name := range slices.Sorted(maps.Keys(names)) {
+		all[i%writers] = append(all[i%writers], name)
+	}
+	patches := &atomic.Int64{}
+	var g errgroup.Group
+	for _, mine := range all {
+		c := newClient(t, b.Config())
+		g.Go(func() error {
+			for round := 0; ctx.Err() == nil; round++ {
+				for _, name := range mine {
+					patch := fmt.Sprintf(`{"metadata":{"annotations":{"round":"%d"}}}`, round)
+					err := c.Patch(ctx, keeper(name), client.RawPatch(types.MergePatchType, []byte(patch)))
+					if err != nil && ctx.Err() == nil {
+						return err
+					}
+					patches.Add(1)
+				}
+			}
+			return nil
+		})
+	}
+	t.Cleanup(func() {
+		if err := g.Wait(); err != nil {
+			t.Errorf("heat: %v", err)
+		}
+	})
+	return patches
+}
+
+// phases tells when the last of some keepers got its phase.
+type phases struct {
+	mu   sync.Mutex
+	left map[string]bool
+	all  chan struct{} // closed when none is left
+}
+
+// watchPhases begins to watch keepers.
+func watchPhases(t *testing.T, b *bed.Bed, names map[string]bool) *phases {
+	t.Helper()
+	p := &phases{left: maps.Clone(names), all: make(chan struct{})}
+	keepers, err := cache.New(b.Config(), cache.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	informer, err := keepers.GetInformer(t.Context(), &capturev1.ObjectKeeper{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: p.see, UpdateFunc: func(_, now any) { p.see(now) },
+	}); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = keepers.Start(t.Context()) }() // it ends with the test
+	if !keepers.WaitForCacheSync(t.Context()) {
+		t.Fatal("cannot watch keepers")
+	}
+	return p
+}
+
+func (p *phases) see(obj any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k, is := obj.(*capturev1.ObjectKeeper); !is || k.Status.Phase == "" || !p.left[k.Name] {
+		return
+	} else if delete(p.left, k.Name); len(p.left) == 0 {
+		close(p.all)
+	}
+}
+
+// wait returns when all have a phase.
+func (p *phases) wait(t *testing.T, within time.Duration) {
+	t.Helper()
+	select {
+	case <-p.all:
+	case <-time.After(within):
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		t.Fatalf("%d objects have no phase after %s", len(p.left), within)
+	}
+}
