@@ -12,14 +12,17 @@ import (
 const recheck = 30 * time.Second
 
 // report keeps when the object was lost and until when the keeper stays. Both
-// are stamped once: what the namespace was at the loss cannot be seen later.
+// are stamped once: what the namespace was at the loss cannot be seen later. Mode
+// TTL knows its end from the beginning, and says so.
 func report(out *capturev1.ObjectKeeper, in input, _ fsm.Decision, _ []fsm.Outcome) {
 	s := &out.Status
 	switch {
+	case in.Obj.Spec.Mode == capturev1.TTL:
+		if s.ExpiresAt == nil {
+			s.ExpiresAt = &metav1.Time{Time: in.Obj.CreationTimestamp.Add(ttl(in))}
+		}
 	case s.Phase != Expiring:
 		s.LostAt, s.ExpiresAt = nil, nil
-	case s.ExpiresAt == nil && in.Obj.Spec.Mode == capturev1.TTL:
-		s.ExpiresAt = &metav1.Time{Time: in.Obj.CreationTimestamp.Add(ttl(in))}
 	case s.ExpiresAt == nil && in.World.Followed == Gone && in.World.Live && in.World.Namespace != "":
 		s.LostAt = &metav1.Time{Time: in.Now.Truncate(time.Second)}
 		s.ExpiresAt = &metav1.Time{Time: s.LostAt.Add(retention(in))}
