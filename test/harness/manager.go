@@ -4,14 +4,12 @@ package harness
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/statecraft-dev/statecraft/test/bed"
 )
@@ -69,7 +67,7 @@ func (m *Manager) Start() {
 		"--metrics-bind-address=0", "--health-probe-bind-address=0",
 		"--lease-duration=7s", "--renew-deadline=2s", "--retry-period=500ms",
 	}, m.args...)
-	m.cmd = exec.Command(binary(m.t), args...)
+	m.cmd = exec.Command(binary(m.t, m.bed), args...)
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := m.cmd.Start(); err != nil {
@@ -108,23 +106,20 @@ func (m *Manager) logTail() string {
 	return string(log[max(0, len(log)-most):])
 }
 
-// binary builds the manager once per test binary.
-var binary = func() func(testing.TB) string {
-	var once sync.Once
-	var path string
-	var failed error
-	return func(t testing.TB) string {
-		t.Helper()
-		once.Do(func() {
-			path = filepath.Join(os.TempDir(), fmt.Sprintf("statecraft-manager-%d-%d", os.Getpid(), time.Now().UnixNano()))
-			out, err := exec.Command("go", "build", "-o", path, "github.com/statecraft-dev/statecraft/cmd/statecraft-manager").CombinedOutput()
-			if err != nil {
-				failed = fmt.Errorf("build the manager: %w\n%s", err, out)
-			}
-		})
-		if failed != nil {
-			t.Fatal(failed)
-		}
+// binary builds the manager once per bed, into the bed's directory, which goes with it.
+func binary(t testing.TB, b *bed.Bed) string {
+	t.Helper()
+	building.Lock()
+	defer building.Unlock()
+	path := filepath.Join(b.Dir(), "statecraft-manager")
+	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-}()
+	out, err := exec.Command("go", "build", "-o", path, "github.com/statecraft-dev/statecraft/cmd/statecraft-manager").CombinedOutput()
+	if err != nil {
+		t.Fatalf("build the manager: %v\n%s", err, out)
+	}
+	return path
+}
+
+var building sync.Mutex
