@@ -51,7 +51,9 @@ func (m *Machine[T, W]) conclude(in Input[T, W], next T, s Step[T], outcomes []O
 	d, at := s.Decision, m.at(next, s.Lane)
 	o, failed := failure(outcomes)
 	if !failed {
-		if len(outcomes) > 0 {
+		// A failure is over when the effects succeed, or when it is time to try them
+		// again and nothing is left to do: the answer may have been all that was lost.
+		if len(outcomes) > 0 || d.Waits() && !d.Held && due(at.RetryAt, in.Now) {
 			at.Failures, at.RetryAt = 0, nil
 		}
 		return d, nil

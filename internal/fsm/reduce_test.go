@@ -94,6 +94,16 @@ func TestBackOff(t *testing.T) {
 	if _, n := pass(t, m, i, nil); n.Obj.Failures != 0 || n.Obj.RetryAt != nil {
 		t.Errorf("a success does not end the back-off: %+v", n.Obj.Place)
 	}
+	for waits, over := range map[*in]bool{
+		{World: world{says: says{"On": wait}}, Now: i.Now}:                   true,
+		{World: world{says: says{"On": wait}}, Now: i.Now.Add(-time.Second)}: false, // it is not yet time
+		{World: world{says: says{"On": act}, held: true}, Now: i.Now}:        false, // it is still wanted
+	} {
+		waits.Obj = i.Obj
+		if _, n := pass(t, m, *waits, nil); (n.Obj.Failures == 0 && n.Obj.RetryAt == nil) != over {
+			t.Errorf("%+v: nothing is left to do, and the failure is over: want %t, got %+v", waits.World, over, n.Obj.Place)
+		}
+	}
 	other := i
 	other.Obj = lit(nil)
 	other.Obj.UID, other.Obj.Failures = "another", 10
