@@ -107,6 +107,11 @@ func TestOwnWriteIsNoNews(t *testing.T) {
 	theirs := mine.DeepCopy()
 	theirs.Spec.Wish = "theirs"
 	b.server.put(theirs)
+	another := was.DeepCopy()
+	another.UID = "another" // under the same name
+	if b.Store.Wrote(another) {
+		t.Error("an event of another object passes for our own write")
+	}
 	if !b.Store.Wrote(was) || len(b.Store.saved) != 1 {
 		t.Error("an event of what we saved over wakes us, or makes us forget what we saved")
 	}

@@ -3,7 +3,6 @@ package kube
 import (
 	"strings"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -89,10 +88,13 @@ func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T],
 	since := in.Obj.GetProgress().Since.Time
 	for _, h := range n.Hops {
 		metricTransitions.WithLabelValues(t.kind, string(h.From), string(h.To), string(h.Event)).Inc()
-		if h.Lane == "" && h.From != "" {
-			metricPhaseSeconds.WithLabelValues(t.kind, string(h.From)).Observe(in.Now.Sub(since).Seconds())
-			since = in.Now.Truncate(time.Second)
+		if h.Lane != "" {
+			continue
 		}
+		if h.From != "" {
+			metricPhaseSeconds.WithLabelValues(t.kind, string(h.From)).Observe(in.Now.Sub(since).Seconds())
+		}
+		since = in.Now // a phase that was only passed through
 	}
 	for _, way := range ways(n.Hops) {
 		last := way[len(way)-1]

@@ -70,6 +70,24 @@ func TestMetricsOfMoves(t *testing.T) {
 	})
 }
 
+// A phase that an object only passes through took no time, above all the first.
+func TestMetricsOfAChainOfMoves(t *testing.T) {
+	m := lampMachine()
+	m.Kind = t.Name()
+	b := newBench(m)
+	b.world[off] = fsm.Fire(press, "Pressed")
+	b.pass(t)
+	for sample, want := range map[string]string{
+		`statecraft_phase_seconds_count{kind="` + t.Name() + `",phase="Off"}`: "1",
+		`statecraft_phase_seconds_sum{kind="` + t.Name() + `",phase="Off"}`:   "0",
+		`statecraft_phase_seconds_count{kind="` + t.Name() + `",phase=""}`:    "none",
+	} {
+		if got := served(t, sample); got != want {
+			t.Errorf("%s is %s, want %s", sample, got, want)
+		}
+	}
+}
+
 func TestTheFirstFailureInARowIsAnEvent(t *testing.T) {
 	for whose, decide := range map[string]fsm.Phase{"the object": on, "a lane": lit} {
 		t.Run(whose, func(t *testing.T) {
