@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,7 +35,7 @@ func (c *Cell) get(ctx context.Context, key client.ObjectKey, obj client.Object)
 		if is == nil {
 			return nil, apierrors.NewNotFound(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, key.Name)
 		}
-		return nil, fill(obj, is)
+		return nil, c.run.show(obj, is)
 	}})
 }
 
@@ -128,16 +129,45 @@ func (c *Cell) recallAll(gvk schema.GroupVersionKind, o *client.ListOptions) (it
 		if !selected(is, o) {
 			continue
 		}
-		obj, err := c.run.lab.scheme.New(gvk)
+		shown, err := c.run.shown(is)
 		if err != nil {
-			obj = &unstructured.Unstructured{}
-		}
-		if err := fill(obj.(client.Object), is); err != nil {
 			return nil, err
 		}
-		items = append(items, obj)
+		items = append(items, shown.DeepCopyObject())
 	}
 	return items, nil
+}
+
+// show fills in obj from a version in the record.
+func (r *run) show(obj client.Object, is *unstructured.Unstructured) error {
+	r.mu.Lock()
+	shown, err := r.shown(is)
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if reflect.TypeOf(shown) != reflect.TypeOf(obj) { // metadata alone, say
+		return fill(obj, is)
+	}
+	reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(shown.DeepCopyObject()).Elem())
+	return nil
+}
+
+// shown is a version in the record as a typed object, converted once: controllers
+// read the same again and again. The run is locked.
+func (r *run) shown(is *unstructured.Unstructured) (runtime.Object, error) {
+	if obj := r.typed[is]; obj != nil {
+		return obj, nil
+	}
+	obj, err := r.lab.scheme.New(is.GroupVersionKind())
+	if err != nil {
+		obj = &unstructured.Unstructured{} // not a type of ours
+	}
+	if err := fill(obj.(client.Object), is); err != nil {
+		return nil, err
+	}
+	r.typed[is] = obj
+	return obj, nil
 }
 
 func selected(obj *unstructured.Unstructured, o *client.ListOptions) bool {

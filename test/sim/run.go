@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -23,9 +25,10 @@ type run struct {
 	clock     time.Time
 	stage     int
 	record    record
-	listed    map[Ref]bool // kinds of which the record knows all, by namespace
-	resting   bool         // nothing is struck any more
-	calls     []*Call      // without faults; otherwise they are only counted
+	typed     map[*unstructured.Unstructured]runtime.Object // versions in the record
+	listed    map[Ref]bool                                  // kinds of which the record knows all, by namespace
+	resting   bool                                          // nothing is struck any more
+	calls     []*Call                                       // without faults; otherwise they are only counted
 	called    int
 	seen      map[Boundary]int
 	cells     []*Cell
@@ -45,7 +48,8 @@ type run struct {
 
 func newRun(ctx context.Context, lab *Lab, id string, plan Plan) (*run, error) {
 	r := &run{
-		lab: lab, plan: plan, clock: time.Now(), seen: map[Boundary]int{}, record: newRecord(), listed: map[Ref]bool{},
+		lab: lab, plan: plan, clock: time.Now(), seen: map[Boundary]int{}, record: newRecord(),
+		typed: map[*unstructured.Unstructured]runtime.Object{}, listed: map[Ref]bool{},
 		counts: map[string]map[types.UID]bool{}, writes: map[string]int{},
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "sim-" + id}}

@@ -89,6 +89,14 @@ func (w *World) refs(kind schema.GroupVersionKind) []Ref {
 	return w.run.record.kind(kind, len(w.run.record.versions))
 }
 
+// Version counts all that was written or seen: whoever plays others need not look
+// again while it stays.
+func (w *World) Version() int {
+	w.run.mu.Lock()
+	defer w.run.mu.Unlock()
+	return len(w.run.record.versions)
+}
+
 // Diverge notes that something happened that must not.
 func (w *World) Diverge(format string, args ...any) { w.run.diverge(format, args...) }
 

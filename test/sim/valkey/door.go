@@ -16,6 +16,7 @@ import (
 type door struct {
 	cell    *sim.Cell
 	servers *fake.Cluster
+	stir    func() // is told of every command
 }
 
 // Ask implements wire.Reader.
@@ -48,7 +49,10 @@ func (d door) SetNodeTimeout(ctx context.Context, at wire.Target, timeout time.D
 }
 
 func (d door) tell(ctx context.Context, command string, do func(context.Context) error) error {
-	return outcome(d.cell.Call(ctx, "valkey "+command, true, func(ctx context.Context) (func(), error) { return nil, do(ctx) }))
+	return outcome(d.cell.Call(ctx, "valkey "+command, true, func(ctx context.Context) (func(), error) {
+		d.stir()
+		return nil, do(ctx)
+	}))
 }
 
 // outcome is what the client makes of a connection that breaks.

@@ -3,6 +3,7 @@ package valkey
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -23,8 +24,8 @@ const (
 
 // By the machine's clock: how long the controllers of the cluster may take.
 const (
-	othersWithin = 30 * time.Second
-	othersPoll   = 20 * time.Millisecond
+	othersWithin = time.Minute
+	othersPoll   = 50 * time.Millisecond
 )
 
 // kubelet plays the node. The pods themselves are made by the StatefulSet
@@ -36,29 +37,30 @@ type kubelet struct {
 	startAt time.Time // of pods that were made
 	talkAt  time.Time
 	born    int
+
+	stirred atomic.Bool // a server was told something, and the others may not have heard
+	looked  int         // the world's version of what follows
+	sets    []appsv1.StatefulSet
+	pods    []corev1.Pod
 }
 
 // meanwhile lets one thing happen: pods are made, pods start, servers talk.
 func (k *kubelet) meanwhile(ctx context.Context) (changed bool, next time.Time, err error) {
-	sets, pods, err := k.seen()
-	if err != nil {
+	if err := k.look(); err != nil {
 		return false, next, err
 	}
 	now := k.world.Now()
-	waiting := idle(pods)
+	waiting := idle(k.pods)
 	switch {
-	case !made(sets, pods):
+	case !k.made():
 		k.startAt = now.Add(startTakes)
-		return true, next, k.await(ctx, made)
+		return true, next, k.await(ctx)
 	case len(waiting) > 0 && !now.Before(k.startAt):
 		return true, next, k.start(ctx, waiting)
-	case len(k.servers.Steps()) > 0 && !now.Before(k.talkAt):
+	case k.stirred.Load() && !now.Before(k.talkAt):
 		k.talkAt = now.Add(gossipTakes)
-		for _, step := range k.servers.Steps() {
-			k.servers.Deliver(step)
-		}
-		return true, next, nil
-	case len(k.servers.Steps()) > 0:
+		return k.talk(), next, nil
+	case k.stirred.Load():
 		next = k.talkAt
 	}
 	if len(waiting) > 0 && (next.IsZero() || k.startAt.Before(next)) {
@@ -67,39 +69,55 @@ func (k *kubelet) meanwhile(ctx context.Context) (changed bool, next time.Time, 
 	return false, next, nil
 }
 
-// seen is what was last seen of StatefulSets and pods.
-func (k *kubelet) seen() (sets []appsv1.StatefulSet, pods []corev1.Pod, err error) {
+// talk lets every message through that is under way.
+func (k *kubelet) talk() bool {
+	steps := k.servers.Steps()
+	for _, step := range steps {
+		k.servers.Deliver(step)
+	}
+	k.stirred.Store(len(steps) > 0)
+	return len(steps) > 0
+}
+
+// look takes in what was last seen of StatefulSets and pods.
+func (k *kubelet) look() error {
+	version := k.world.Version()
+	if version == k.looked {
+		return nil
+	}
+	k.looked, k.sets, k.pods = version, nil, nil
 	for _, u := range k.world.All(statefulSetKind) {
 		var set appsv1.StatefulSet
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &set); err != nil {
-			return nil, nil, err
+			return err
 		}
-		sets = append(sets, set)
+		k.sets = append(k.sets, set)
 	}
 	for _, u := range k.world.All(podKind) {
 		var pod corev1.Pod
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &pod); err != nil {
-			return nil, nil, err
+			return err
 		}
-		pods = append(pods, pod)
+		k.pods = append(k.pods, pod)
 	}
-	return sets, pods, nil
+	return nil
 }
 
 // made says that the StatefulSet controller has answered: every pod exists and is
 // bound, and is counted as what it is.
-func made(sets []appsv1.StatefulSet, pods []corev1.Pod) bool {
+func (k *kubelet) made() bool {
 	exist, ready := map[string]int32{}, map[string]int32{}
-	for i := range pods {
-		if owner := metav1.GetControllerOf(&pods[i]); owner != nil && pods[i].Spec.NodeName != "" {
+	for i := range k.pods {
+		pod := &k.pods[i]
+		if owner := metav1.GetControllerOf(pod); owner != nil && pod.Spec.NodeName != "" {
 			exist[owner.Name]++
-			if pods[i].Status.PodIP != "" {
+			if pod.Status.PodIP != "" {
 				ready[owner.Name]++
 			}
 		}
 	}
-	for i := range sets {
-		s := &sets[i]
+	for i := range k.sets {
+		s := &k.sets[i]
 		if s.DeletionTimestamp != nil {
 			continue
 		}
@@ -121,16 +139,15 @@ func idle(pods []corev1.Pod) (waiting []*corev1.Pod) {
 	return waiting
 }
 
-// await looks at what others do until it is as it should be.
-func (k *kubelet) await(ctx context.Context, done func([]appsv1.StatefulSet, []corev1.Pod) bool) error {
+// await looks at what others do until they are done.
+func (k *kubelet) await(ctx context.Context) error {
 	ticker := time.NewTicker(othersPoll)
 	defer ticker.Stop()
 	for until := time.Now().Add(othersWithin); ; <-ticker.C {
 		if _, err := k.world.Sync(ctx, statefulSetKind, podKind); err != nil {
 			return err
 		}
-		sets, pods, err := k.seen()
-		if err != nil || done(sets, pods) {
+		if err := k.look(); err != nil || k.made() {
 			return err
 		}
 		if time.Now().After(until) {
@@ -152,5 +169,6 @@ func (k *kubelet) start(ctx context.Context, pods []*corev1.Pod) error {
 			return err
 		}
 	}
-	return k.await(ctx, made)
+	k.stirred.Store(true)
+	return k.await(ctx)
 }
