@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	crowd    = 1000             // objects that change all the time, and as many that are new
-	writers  = 4                // who change them, as fast as they can
+	makers   = 8                // who make them
 	attended = 10 * time.Second // within which a manager that starts has looked at all
 	settling = time.Minute      // until the busy ones are at work
 )
@@ -57,9 +56,9 @@ func makeKeepers(t *testing.T, b *bed.Bed, prefix string) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
 	var g errgroup.Group
-	g.SetLimit(2 * writers)
+	g.SetLimit(makers)
 	c := newClient(t, b.Config())
-	for i := range crowd {
+	for i := range harness.ByLevel(300, 1000) { // that change all the time, and as many that are new
 		name := fmt.Sprintf("%s-%d", prefix, i)
 		names[name] = true
 		g.Go(func() error { return c.Create(t.Context(), keeper(name)) })
@@ -70,20 +69,27 @@ func makeKeepers(t *testing.T, b *bed.Bed, prefix string) map[string]bool {
 	return names
 }
 
-// heat changes objects without end, each of the writers its part of them.
+// heat changes objects without end, each of the writers its part of them. In full
+// they do so as fast as they can, which leaves the API server of a small machine
+// time for little else; otherwise two hundred times a second.
 func heat(ctx context.Context, t *testing.T, b *bed.Bed, names map[string]bool) *atomic.Int64 {
 	t.Helper()
-	var all [writers][]string
+	writers := harness.ByLevel(1, 4)
+	all := make([][]string, writers)
 	for i, name := range slices.Sorted(maps.Keys(names)) {
 		all[i%writers] = append(all[i%writers], name)
 	}
 	patches := &atomic.Int64{}
 	var g errgroup.Group
 	for _, mine := range all {
-		c := newClient(t, b.Config())
+		c, every := newClient(t, b.Config()), time.NewTicker(5*time.Millisecond)
 		g.Go(func() error {
+			defer every.Stop()
 			for round := 0; ctx.Err() == nil; round++ {
 				for _, name := range mine {
+					if !harness.Full() {
+						<-every.C
+					}
 					patch := fmt.Sprintf(`{"metadata":{"annotations":{"round":"%d"}}}`, round)
 					err := c.Patch(ctx, keeper(name), client.RawPatch(types.MergePatchType, []byte(patch)))
 					if err != nil && ctx.Err() == nil {
