@@ -231,9 +231,8 @@ func (c *campaign) conclude(r *run, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Tried++
-	if out := c.options.Out; out != nil && time.Since(c.told) > tellEvery {
-		c.told = time.Now()
-		fmt.Fprintf(out, "sim %s/%s: %d plans so far, %d diverged\n", c.lab.subject.Area, c.lab.subject.Name, c.report.Tried, len(c.report.Divergences))
+	if c.options.Out != nil {
+		c.tell(r, err)
 	}
 	if r.second {
 		c.report.Twice++
@@ -243,4 +242,17 @@ func (c *campaign) conclude(r *run, err error) {
 		return
 	}
 	c.report.Ends[r.end]++
+}
+
+// tell says now and then how far it is, and at once that something diverged: the
+// report may be an hour away.
+func (c *campaign) tell(r *run, err error) {
+	name := c.lab.subject.Area + "/" + c.lab.subject.Name
+	if err != nil {
+		fmt.Fprintf(c.options.Out, "sim %s: plan %s diverged\n", name, r.plan)
+	}
+	if time.Since(c.told) > tellEvery {
+		c.told = time.Now()
+		fmt.Fprintf(c.options.Out, "sim %s: %d plans so far\n", name, c.report.Tried)
+	}
 }

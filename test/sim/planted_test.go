@@ -51,8 +51,10 @@ func (s *toyStory) open() *sim.Play {
 		},
 		Build: func(c *sim.Cell) {
 			needed := true
+			r := &toy{env: c.Env(), mistake: s.mistake, order: order, needed: func() bool { return needed }}
 			c.Add(sim.Controller{
-				Reconciler: &toy{env: c.Env(), mistake: s.mistake, order: order, needed: func() bool { return needed }},
+				Reconciler: r,
+				Echo:       func(client.Object) bool { return s.mistake == awaitsEcho && r.busy },
 				Kind:       orderKind, Owns: []schema.GroupVersionKind{secretKind},
 				Wakes: func(change sim.Change) []read.Key {
 					if change.Kind != "ConfigMap" || change.Name != "need" {
@@ -123,25 +125,29 @@ func TestTheSoundToyIsNotAccused(t *testing.T) {
 	}
 }
 
-// TestMistakesAreFound plants one mistake at a time, and expects the faults that it
-// cannot stand to find it.
+// mistakes are planted one at a time; each of the faults alone finds it.
+var mistakes = map[string]struct {
+	mistake mistake
+	finds   []sim.Fault
+	says    string
+}{
+	"a child without a name of its own is made twice":           {nameless, []sim.Fault{sim.Crash, sim.TimedOut}, "create Secret is 2, not 1"},
+	"an effect before what it used is saved cannot be repeated": {notDurable, []sim.Fault{sim.Crash, sim.TimedOut}, "different keys"},
+	"a cache does not know what was made a moment ago":          {looksInCache, []sim.Fault{sim.Stale, sim.Rewound, sim.TwoLeaders}, "create Secret is"},
+	"absence in a cache is no reason to delete":                 {believesCache, []sim.Fault{sim.RewoundOthers}, "order is"},
+	"an error is not absence":                                   {believesError, []sim.Fault{sim.Unavailable}, "order is"},
+	"a child that is there is not made again":                   {replaces, []sim.Fault{sim.TimedOut}, "create Secret is 2, not 1"},
+	"a save without a version overwrites another leader's":      {overwrites, []sim.Fault{sim.Takeover}, "different keys"},
+	"a conflict is no failure":                                  {givesUp, []sim.Fault{sim.Conflict}, "Failed"},
+	"what an event said is lost with the event and the process": {remembers, []sim.Fault{sim.LostEvent, sim.Crash}, "Ready"},
+	"the event of a save may come before its answer":            {awaitsEcho, []sim.Fault{sim.EarlyEvent}, "Failed"},
+	"that an object is looked at says nothing":                  {nervous, []sim.Fault{sim.RepeatedEvent}, "Failed"},
+	"a success that comes late is a success":                    {impatient, []sim.Fault{sim.ClockJump}, "Failed"},
+	"a lost status is found again from what exists":             {amnesiac, []sim.Fault{sim.Wiped}, "keys"},
+}
+
 func TestMistakesAreFound(t *testing.T) {
-	for name, c := range map[string]struct {
-		mistake mistake
-		finds   []sim.Fault // each alone
-		says    string
-	}{
-		"a child without a name of its own is made twice":           {nameless, []sim.Fault{sim.Crash, sim.TimedOut}, "create Secret is 2, not 1"},
-		"an effect before what it used is saved cannot be repeated": {notDurable, []sim.Fault{sim.Crash, sim.TimedOut}, "different keys"},
-		"absence in a cache is no reason to delete":                 {believesCache, []sim.Fault{sim.RewoundOthers}, "order is"},
-		"an error is not absence":                                   {believesError, []sim.Fault{sim.Unavailable}, "order is"},
-		"a child that is there is not made again":                   {replaces, []sim.Fault{sim.TimedOut}, "create Secret is 2, not 1"},
-		"a save without a version overwrites another leader's":      {overwrites, []sim.Fault{sim.Takeover}, "different keys"},
-		"a conflict is no failure":                                  {givesUp, []sim.Fault{sim.Conflict}, "Failed"},
-		"what an event said is lost with the event and the process": {remembers, []sim.Fault{sim.LostEvent, sim.Crash}, "Ready"},
-		"a success that comes late is a success":                    {impatient, []sim.Fault{sim.ClockJump}, "Failed"},
-		"a lost status is found again from what exists":             {amnesiac, []sim.Fault{sim.Wiped}, "keys"},
-	} {
+	for name, c := range mistakes {
 		t.Run(name, func(t *testing.T) {
 			report := tryToy(t, c.mistake, c.finds...)
 			for _, fault := range c.finds {
@@ -155,6 +161,18 @@ func TestMistakesAreFound(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestEveryFaultFindsAMistake(t *testing.T) {
+	for _, fault := range sim.Faults {
+		finds := false
+		for _, c := range mistakes {
+			finds = finds || slices.Contains(c.finds, fault)
+		}
+		if !finds {
+			t.Errorf("%s finds nothing: plant what it is there for", fault)
+		}
 	}
 }
 

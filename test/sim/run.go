@@ -62,6 +62,10 @@ func newRun(ctx context.Context, lab *Lab, id string, plan Plan) (*run, error) {
 	return r, nil
 }
 
+// userTakes is how long users think: events are repeated by then, and caches that
+// lag may still.
+const userTakes = repeatAfter
+
 // perform runs the whole story. What diverges is kept in r.wrong.
 func (r *run) perform(ctx context.Context) error {
 	r.boot()
@@ -78,6 +82,7 @@ func (r *run) perform(ctx context.Context) error {
 			}
 			break
 		}
+		r.during(ctx, userTakes)
 	}
 	r.rest(ctx)
 	r.ended = time.Now()

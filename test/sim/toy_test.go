@@ -37,6 +37,12 @@ const (
 	// A deadline is taken before it is known whether the work is done.
 	impatient mistake = "deadline before success"
 	amnesiac  mistake = "lost status starts anew"
+	// Whether a child exists is looked up in the cache, and its name proves nothing.
+	looksInCache mistake = "child looked up in the cache"
+	// The next pass comes by the event of the own save, but not while in a pass.
+	awaitsEcho mistake = "waits for its own event"
+	// Passes that follow each other closely are taken for trouble.
+	nervous mistake = "counts passes"
 	// The first failure is survived, the second is not.
 	tired    mistake = "second failure gives up"
 	restless mistake = "writes at the end"
@@ -59,6 +65,8 @@ type toy struct {
 	mistake mistake
 	needed  func() bool // what events said, if it remembers
 	order   client.ObjectKey
+	busy    bool      // in a pass
+	last    time.Time // pass over an order that is ready
 }
 
 const soon = time.Nanosecond
@@ -68,6 +76,8 @@ func (t *toy) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.R
 	if req.NamespacedName != t.order {
 		return reconcile.Result{}, nil
 	}
+	t.busy = true
+	defer func() { t.busy = false }()
 	var order corev1.ConfigMap
 	if err := t.env.Client.Get(ctx, req.NamespacedName, &order); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -77,7 +87,7 @@ func (t *toy) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.R
 	if apierrors.IsConflict(err) && t.mistake == givesUp {
 		err = t.save(ctx, &order, failed, "")
 	}
-	if err != nil || order.Data["phase"] == was {
+	if err != nil || order.Data["phase"] == was || t.mistake == awaitsEcho {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: soon}, nil
@@ -123,17 +133,33 @@ func (t *toy) begin(ctx context.Context, order *corev1.ConfigMap) error {
 	return t.save(ctx, order, making, rand.Text())
 }
 
+// late says that a deadline is over, for those who have one.
+func (t *toy) late(order *corev1.ConfigMap) bool {
+	within, hurries := map[mistake]time.Duration{impatient: time.Minute, awaitsEcho: time.Hour}[t.mistake]
+	began, err := time.Parse(time.RFC3339, order.Data["since"])
+	return hurries && err == nil && t.env.Now().Sub(began) > within
+}
+
 func (t *toy) make(ctx context.Context, order *corev1.ConfigMap) error {
-	if began, err := time.Parse(time.RFC3339, order.Data["since"]); t.mistake == impatient && err == nil && t.env.Now().Sub(began) > time.Minute {
+	if t.late(order) {
 		return t.save(ctx, order, failed, "")
 	}
 	child := t.newChild(order)
 	switch t.mistake {
+	case looksInCache:
+		if there, err := t.child(ctx, t.env.Client); err != nil || there != nil {
+			return errors.Join(err, t.save(ctx, order, ready, order.Data["key"]))
+		}
+		child.Name, child.GenerateName = "", "child-"
 	case nameless:
 		child.Name, child.GenerateName = "", "child-"
 	case notDurable:
 		child.Data["key"] = []byte(rand.Text())
 	}
+	return t.create(ctx, order, child)
+}
+
+func (t *toy) create(ctx context.Context, order *corev1.ConfigMap, child *corev1.Secret) error {
 	err := t.env.Client.Create(ctx, child)
 	if apierrors.IsAlreadyExists(err) && t.mistake == replaces {
 		err = errors.Join(t.env.Client.Delete(ctx, t.newChild(order)), t.env.Client.Create(ctx, t.newChild(order)))
@@ -157,6 +183,10 @@ func (t *toy) countFailure(ctx context.Context, order *corev1.ConfigMap, cause e
 
 // keep watches over the child, and closes when it is not needed any more.
 func (t *toy) keep(ctx context.Context, order *corev1.ConfigMap) error {
+	since := t.env.Now().Sub(t.last)
+	if t.last = t.env.Now(); t.mistake == nervous && since > time.Millisecond && since < 10*time.Second {
+		return t.save(ctx, order, failed, "")
+	}
 	child, err := t.child(ctx, t.env.Client)
 	if err == nil && (child == nil && t.mistake != believesCache || t.mistake == believesError) {
 		child, err = t.child(ctx, t.env.Live)
