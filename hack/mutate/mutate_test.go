@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -71,10 +72,21 @@ func TestJudge(t *testing.T) {
 
 // The tables in git apply: the long run is not needed to see that one does not.
 func TestTablesApply(t *testing.T) {
-	table, err := read("kernel.txt")
-	if err != nil {
-		t.Fatal(err)
+	paths, _ := filepath.Glob("*.txt")
+	if len(paths) == 0 {
+		t.Fatal("no tables")
 	}
+	for _, path := range paths {
+		table, err := read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		applies(t, table)
+	}
+}
+
+func applies(t *testing.T, table table) {
+	t.Helper()
 	for _, m := range table.mutants {
 		source, err := os.ReadFile("../../" + m.file)
 		if err != nil {

@@ -34,6 +34,7 @@ func answering(w World) bool {
 }
 
 func TestFaultIntroducesServersThatHoldData(t *testing.T) {
+	t.Parallel()
 	b := broken(InitializingCluster, func(in input) fsm.Decision {
 		w := in.World
 		if _, barred := barred(w); !barred && answering(w) && len(mesh(w.Nodes)) > 0 {
@@ -45,6 +46,7 @@ func TestFaultIntroducesServersThatHoldData(t *testing.T) {
 }
 
 func TestFaultMakesAClusterWhereOneWasFormed(t *testing.T) {
+	t.Parallel()
 	b := broken(AssigningSlots, func(in input) fsm.Decision {
 		in.World.Formed = false
 		return decideAssigningSlots(in)
@@ -53,6 +55,7 @@ func TestFaultMakesAClusterWhereOneWasFormed(t *testing.T) {
 }
 
 func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
+	t.Parallel()
 	b := broken(AssigningSlots, func(in input) fsm.Decision {
 		w := in.World
 		var effects []fsm.Effect
@@ -72,6 +75,7 @@ func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
 }
 
 func TestFaultReplicaByOrdinal(t *testing.T) {
+	t.Parallel()
 	b := broken(ConfiguringReplicas, func(in input) fsm.Decision {
 		w := in.World
 		if _, barred := barred(w); !barred && answering(w) && !w.Nodes[1].Server.Holds() {
@@ -84,6 +88,7 @@ func TestFaultReplicaByOrdinal(t *testing.T) {
 
 // Every server answers and every slot has an owner, and that is all.
 func TestFaultRunningWithoutAgreement(t *testing.T) {
+	t.Parallel()
 	b := broken(VerifyingClusterHealth, func(in input) fsm.Decision {
 		if count, _, _ := in.World.Nodes.Assigned(); answering(in.World) && count == topology.TotalSlots {
 			return fsm.Fire(ClusterHealthy, ReasonClusterHealthy)
@@ -96,6 +101,7 @@ func TestFaultRunningWithoutAgreement(t *testing.T) {
 // A changed template is applied to a cluster in use: the next pod that is lost
 // comes back by it.
 func TestFaultTemplateAppliedInUse(t *testing.T) {
+	t.Parallel()
 	b := broken(Running, func(in input) fsm.Decision {
 		if effects := apply(in.World.Shape, in.World.unapplied()); len(effects) > 0 && !in.Obj.Spec.Paused {
 			return fsm.Do(ReasonApplying, effects...)
@@ -106,6 +112,7 @@ func TestFaultTemplateAppliedInUse(t *testing.T) {
 }
 
 func TestFaultAdoptsAStranger(t *testing.T) {
+	t.Parallel()
 	b := broken(Pending, func(in input) fsm.Decision {
 		if c, taken := in.World.foreign(); taken && in.World.Reservation.State == Ours && !in.World.Formed {
 			return fsm.Do(ReasonApplying, ApplyChild{Child: c.Ref, UID: c.UID})
@@ -116,6 +123,7 @@ func TestFaultAdoptsAStranger(t *testing.T) {
 }
 
 func TestFaultNoHolds(t *testing.T) {
+	t.Parallel()
 	b, m := newBench(), Machine
 	m.Holds = nil
 	b.Machine = &m
@@ -126,6 +134,7 @@ func TestFaultNoHolds(t *testing.T) {
 
 // Pending makes what is not there, and never asks what is.
 func TestFaultPhaseNotRederivable(t *testing.T) {
+	t.Parallel()
 	b := broken(Pending, func(in input) fsm.Decision {
 		if in.World.Formed {
 			return fsm.Wait(ReasonFormedBefore, "children")
@@ -136,6 +145,7 @@ func TestFaultPhaseNotRederivable(t *testing.T) {
 }
 
 func TestFaultHastyOverData(t *testing.T) {
+	t.Parallel()
 	b := broken(ConfiguringReplicas, func(in input) fsm.Decision {
 		in.World = clone(in.World)
 		for _, n := range in.World.Nodes {
@@ -150,6 +160,7 @@ func TestFaultHastyOverData(t *testing.T) {
 
 // A pod that does not answer is as good as gone, somebody thought.
 func TestFaultDeletesPodsThatRan(t *testing.T) {
+	t.Parallel()
 	b := broken(WaitingForPods, func(in input) fsm.Decision {
 		for _, n := range in.World.Nodes {
 			if _, barred := barred(in.World); !barred && n.UID != "" && n.Server == nil {

@@ -215,6 +215,7 @@ func TestDataLost(t *testing.T) {
 func TestOtherShapes(t *testing.T) {
 	for _, shape := range []Shape{{3, 0}, {3, 2}} {
 		t.Run(fmt.Sprintf("%d masters with %d replicas", shape.Masters, shape.Replicas), func(t *testing.T) {
+			t.Parallel()
 			b := newBench()
 			b.World = func() World { return nothing(shape) }
 			b.Object = func() *valkeyv1.ValkeyCluster {
