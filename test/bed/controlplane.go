@@ -41,6 +41,7 @@ func (b *Bed) startServers(names ...string) error {
 			command.Args = b.etcdFlags()
 		case "kube-apiserver":
 			command.Args = b.apiServerFlags()
+			command.Env = []string{"GOGC=400"} // memory is cheaper than processors here, and it has the most to do
 		case "kube-controller-manager":
 			command.Args = b.controllerManagerFlags()
 			command = b.withVolumes(command)

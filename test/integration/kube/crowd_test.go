@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -69,40 +68,32 @@ func makeKeepers(t *testing.T, b *bed.Bed, prefix string) map[string]bool {
 	return names
 }
 
-// heat changes objects without end, each of the writers its part of them. In full
-// they do so as fast as they can, which leaves the API server of a small machine
-// time for little else; otherwise two hundred times a second.
+// heat changes the objects in turn without end, two hundred times a second if the API
+// server of a small machine has time for it beside what the manager asks of it.
 func heat(ctx context.Context, t *testing.T, b *bed.Bed, names map[string]bool) *atomic.Int64 {
 	t.Helper()
-	writers := harness.ByLevel(1, 4)
-	all := make([][]string, writers)
-	for i, name := range slices.Sorted(maps.Keys(names)) {
-		all[i%writers] = append(all[i%writers], name)
-	}
 	patches := &atomic.Int64{}
-	var g errgroup.Group
-	for _, mine := range all {
-		c, every := newClient(t, b.Config()), time.NewTicker(5*time.Millisecond)
-		g.Go(func() error {
-			defer every.Stop()
-			for round := 0; ctx.Err() == nil; round++ {
-				for _, name := range mine {
-					if !harness.Full() {
-						<-every.C
-					}
-					patch := fmt.Sprintf(`{"metadata":{"annotations":{"round":"%d"}}}`, round)
-					err := c.Patch(ctx, keeper(name), client.RawPatch(types.MergePatchType, []byte(patch)))
-					if err != nil && ctx.Err() == nil {
-						return err
-					}
-					patches.Add(1)
+	ended := make(chan error, 1)
+	c := newClient(t, b.Config())
+	go func() {
+		every := time.NewTicker(5 * time.Millisecond)
+		defer every.Stop()
+		for round := 0; ctx.Err() == nil; round++ {
+			for name := range names {
+				<-every.C
+				patch := fmt.Sprintf(`{"metadata":{"annotations":{"round":"%d"}}}`, round)
+				err := c.Patch(ctx, keeper(name), client.RawPatch(types.MergePatchType, []byte(patch)))
+				if err != nil && ctx.Err() == nil {
+					ended <- err
+					return
 				}
+				patches.Add(1)
 			}
-			return nil
-		})
-	}
+		}
+		ended <- nil
+	}()
 	t.Cleanup(func() {
-		if err := g.Wait(); err != nil {
+		if err := <-ended; err != nil {
 			t.Errorf("heat: %v", err)
 		}
 	})
