@@ -22,6 +22,7 @@ import (
 )
 
 const (
+	crowd    = 1000             // that change all the time, and as many that are new
 	makers   = 8                // who make them
 	attended = 10 * time.Second // within which a manager that starts has looked at all
 	settling = time.Minute      // until the busy ones are at work
@@ -57,7 +58,7 @@ func makeKeepers(t *testing.T, b *bed.Bed, prefix string) map[string]bool {
 	var g errgroup.Group
 	g.SetLimit(makers)
 	c := newClient(t, b.Config())
-	for i := range harness.ByLevel(300, 1000) { // that change all the time, and as many that are new
+	for i := range crowd {
 		name := fmt.Sprintf("%s-%d", prefix, i)
 		names[name] = true
 		g.Go(func() error { return c.Create(t.Context(), keeper(name)) })

@@ -147,10 +147,6 @@ func equal(obj *unstructured.Unstructured) {
 	case "Lease": // a leader that was deposed may take it once more, and the next gives it back
 		unstructured.RemoveNestedField(obj.Object, "spec", "leaseTransitions")
 	case clusterKind.Kind: // which shard was made first is chance
-		// NOTE: the machine forgets a failed effect when the next succeeds or the phase
-		// ends, and not when none is wanted any more.
-		unstructured.RemoveNestedField(obj.Object, "status", "failures")
-		unstructured.RemoveNestedField(obj.Object, "status", "retryAt")
 		shards, _, _ := unstructured.NestedSlice(obj.Object, "status", "shards")
 		for _, shard := range shards {
 			unstructured.RemoveNestedField(shard.(map[string]any), "id")
