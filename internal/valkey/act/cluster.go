@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -59,10 +61,14 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 }
 
 func (a Cluster) apply(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) error {
-	for _, child := range spec.Children(c, e.Shape.Masters, e.Shape.Replicas) {
-		if e.Child.Kind == spec.KindOf(child) && e.Child.Name == child.GetName() {
-			return a.Children.Apply(ctx, child, types.UID(e.UID))
+	for _, child := range spec.Children(c, e.Shard+1) {
+		if e.Child.Kind != spec.KindOf(child) || e.Child.Name != child.GetName() {
+			continue
 		}
+		if s, is := child.(*appsv1.StatefulSet); is {
+			s.Spec.Replicas = ptr.To(int32(1 + e.Replicas)) //nolint:gosec // at most 6
+		}
+		return a.Children.Apply(ctx, child, types.UID(e.UID))
 	}
 	return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: the spec does not ask for it any more", e.Child)}
 }

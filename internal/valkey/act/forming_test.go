@@ -81,7 +81,7 @@ func newForming(c wiretest.Cluster) *forming {
 			Spec:       valkeyv1.ValkeyClusterSpec{Masters: int32(masters), ReplicasPerMaster: ptr.To(int32(1))}, //nolint:gosec // a few
 		},
 		world: cluster.World{
-			Shape:       cluster.Shape{Masters: masters, Replicas: 1},
+			Shape:       cluster.Even(masters, 1),
 			Children:    []cluster.Child{{Ref: cluster.Ref{Kind: cluster.KindConfigMap, Name: "web"}, UID: "u", Current: true, Settled: true}},
 			Reservation: cluster.Reservation{State: cluster.Ours},
 		},

@@ -29,7 +29,7 @@ func decidePending(in input) fsm.Decision {
 		effects = append(effects, TakeReservation{})
 	}
 	const words = "children to be applied and seen by their controllers"
-	if effects = append(effects, apply(w.Shape, w.unapplied())...); len(effects) > 0 {
+	if effects = append(effects, w.apply(w.unapplied())...); len(effects) > 0 {
 		return fsm.Do(ReasonApplying, effects...).Because(words)
 	}
 	// The StatefulSet controller needs a moment, which is not worth a write of its
@@ -40,9 +40,14 @@ func decidePending(in input) fsm.Decision {
 	return fsm.Fire(ResourcesApplied, ReasonApplied)
 }
 
-func apply(shape Shape, children []Child) (effects []fsm.Effect) {
+// apply makes children what the spec has them be. The shards keep their width.
+func (w World) apply(children []Child) (effects []fsm.Effect) {
 	for _, c := range children {
-		effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID, Shape: shape})
+		e := ApplyChild{Child: c.Ref, UID: c.UID}
+		if c.Kind == KindStatefulSet {
+			e.Shard, e.Replicas = c.Shard, w.Shape[c.Shard]
+		}
+		effects = append(effects, e)
 	}
 	return effects
 }

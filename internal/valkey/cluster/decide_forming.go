@@ -42,13 +42,13 @@ func decideAssigningSlots(in input) fsm.Decision {
 		return waits
 	}
 	var effects []fsm.Effect
-	for i := range w.Shape.Masters {
+	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
 		if _, owned := shard.Owner(); owned {
 			continue
 		}
 		free, found := shard.Newborn()
-		share := topology.Share(i, w.Shape.Masters)
+		share := topology.Share(i, w.Shape.Masters())
 		if !found || claimed(w.Nodes, share) {
 			return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
 				Because("shard %d has no server that holds nothing, or its slots have an owner", i)
@@ -93,7 +93,7 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 
 // attach lists the replicas that do not follow the owner of their shard's slots.
 func attach(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
-	for i := range w.Shape.Masters {
+	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
 		owner, owned := shard.Owner()
 		if !owned {

@@ -90,12 +90,12 @@ func housekeeping(in input) (effects []fsm.Effect) {
 	}
 	effects = append(effects, restoreTimeout(in)...)
 	lost := slices.DeleteFunc(w.unapplied(), func(c Child) bool { return c.UID != "" && c.Kind == KindStatefulSet })
-	return append(effects, apply(w.Shape, lost)...)
+	return append(effects, w.apply(lost)...)
 }
 
 // notApplied says which wish of the spec is not followed, and why.
 func notApplied(in input) string {
-	if in.World.Shape != Wanted(in.Obj) {
+	if !slices.Equal(in.World.Shape, Wanted(in.Obj)) {
 		return "the number of masters or replicas was changed, which this version does not apply to a formed cluster"
 	}
 	if c, changed := in.World.child(func(c Child) bool { return c.Kind == KindStatefulSet && !c.Current && !c.Foreign && c.UID != "" }); changed {

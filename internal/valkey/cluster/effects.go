@@ -21,12 +21,13 @@ type TakeReservation struct{}
 // ReleaseReservation gives the cluster back.
 type ReleaseReservation struct{}
 
-// ApplyChild makes a child what it is in a cluster of this shape. UID is that of the
-// child that was seen, "" if there was none: somebody else's is not adopted.
+// ApplyChild makes a child what the spec has it be. UID is that of the child that was
+// seen, "" if there was none: somebody else's is not adopted.
 type ApplyChild struct {
 	Child Ref
 	UID   string
-	Shape Shape
+	// Of a StatefulSet: its shard, and how many replicas that has.
+	Shard, Replicas int
 }
 
 // Meet introduces servers to others. It joins clusters into one, so if it were

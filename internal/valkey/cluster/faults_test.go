@@ -60,8 +60,8 @@ func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
 		w := in.World
 		var effects []fsm.Effect
 		_, barred := barred(w)
-		for i := range w.Shape.Masters {
-			shard, share := w.Nodes.Shard(i), topology.Share(i, w.Shape.Masters)
+		for i := range w.Shape {
+			shard, share := w.Nodes.Shard(i), topology.Share(i, w.Shape.Masters())
 			if _, owned := shard.Owner(); !owned && !barred && answering(w) && !claimed(w.Nodes, share) {
 				effects = append(effects, AddSlots{memberOf(shard[0]), share})
 			}
@@ -103,7 +103,7 @@ func TestFaultRunningWithoutAgreement(t *testing.T) {
 func TestFaultTemplateAppliedInUse(t *testing.T) {
 	t.Parallel()
 	b := broken(Running, func(in input) fsm.Decision {
-		if effects := apply(in.World.Shape, in.World.unapplied()); len(effects) > 0 && !in.Obj.Spec.Paused {
+		if effects := in.World.apply(in.World.unapplied()); len(effects) > 0 && !in.Obj.Spec.Paused {
 			return fsm.Do(ReasonApplying, effects...)
 		}
 		return decideRunning(in)

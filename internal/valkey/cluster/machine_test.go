@@ -24,7 +24,7 @@ func newBench() bench {
 	return bench{
 		Machine: &Machine,
 		Object:  newCluster,
-		World:   func() World { return nothing(Shape{3, 1}) },
+		World:   func() World { return nothing(Even(3, 1)) },
 		Perform: Perform,
 		Settle:  Settle,
 		Any:     anyCluster,
@@ -54,10 +54,10 @@ func nothing(shape Shape) World {
 	for _, r := range []Ref{{"Service", "web-nodes"}, {"Service", "web"}, {KindConfigMap, "web"}, {"PodDisruptionBudget", "web"}} {
 		w.Children = append(w.Children, Child{Ref: r})
 	}
-	for i := range shape.Masters {
+	for i, replicas := range shape {
 		name := fmt.Sprintf("web-%d", i)
-		w.Children = append(w.Children, Child{Ref: Ref{KindStatefulSet, name}})
-		for j := range 1 + shape.Replicas {
+		w.Children = append(w.Children, Child{Ref: Ref{KindStatefulSet, name}, Shard: i})
+		for j := range 1 + replicas {
 			w.Nodes = append(w.Nodes, topology.Node{Pod: topology.Pod{Name: fmt.Sprintf("%s-%d", name, j), Shard: i, Ordinal: j}})
 		}
 	}
@@ -71,7 +71,7 @@ type stage struct {
 }
 
 var stages = sync.OnceValue(func() (stages []stage) {
-	c, w := newCluster(), nothing(Shape{3, 1})
+	c, w := newCluster(), nothing(Even(3, 1))
 	now := time.Unix(1_700_000_000, 0)
 	for range standing {
 		stages = append(stages, stage{c.Status.Phase, w})
@@ -130,7 +130,7 @@ func mishap(r *rand.Rand, w *World) {
 	child, n := &w.Children[r.IntN(len(w.Children))], &w.Nodes[r.IntN(len(w.Nodes))]
 	switch r.IntN(20) {
 	case 0:
-		*child = Child{Ref: child.Ref}
+		*child = Child{Ref: child.Ref, Shard: child.Shard}
 	case 1:
 		child.Foreign, child.UID = true, "other"
 	case 2, 8:
@@ -213,14 +213,14 @@ func TestDataLost(t *testing.T) {
 
 // TestOtherShapes drills clusters without replicas and with several.
 func TestOtherShapes(t *testing.T) {
-	for _, shape := range []Shape{{3, 0}, {3, 2}} {
-		t.Run(fmt.Sprintf("%d masters with %d replicas", shape.Masters, shape.Replicas), func(t *testing.T) {
+	for _, shape := range []Shape{Even(3, 0), Even(3, 2)} {
+		t.Run(fmt.Sprintf("%d masters with %d replicas", shape.Masters(), shape[0]), func(t *testing.T) {
 			t.Parallel()
 			b := newBench()
 			b.World = func() World { return nothing(shape) }
 			b.Object = func() *valkeyv1.ValkeyCluster {
 				c := newCluster()
-				c.Spec.Masters, c.Spec.ReplicasPerMaster = int32(shape.Masters), ptr.To(int32(shape.Replicas))
+				c.Spec.Masters, c.Spec.ReplicasPerMaster = int32(shape.Masters()), ptr.To(int32(shape[0]))
 				return c
 			}
 			fsmtest.Drill(t, b)

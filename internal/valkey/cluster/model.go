@@ -36,7 +36,7 @@ func Perform(w World, effect fsm.Effect) World {
 func applied(children []Child, e ApplyChild) {
 	for i, c := range children {
 		if c.Ref == e.Child && !c.Foreign && !c.Current {
-			children[i] = Child{Ref: c.Ref, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
+			children[i] = Child{Ref: c.Ref, Shard: c.Shard, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
 		}
 	}
 }

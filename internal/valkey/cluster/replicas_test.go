@@ -10,7 +10,7 @@ import (
 // Gossip may be faster than we look: by then all agree on who owns which slots, and
 // nobody was made a replica. Such a cluster serves, and must not be called Running.
 func TestServersThatNobodyAttachedAreNotReplicas(t *testing.T) {
-	w := nothing(Shape{3, 1})
+	w := nothing(Even(3, 1))
 	for _, s := range stages() {
 		if s.phase == ConfiguringReplicas && served(s.world.Nodes) {
 			w = clone(s.world)

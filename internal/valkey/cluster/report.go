@@ -30,7 +30,7 @@ func Wanted(c *valkeyv1.ValkeyCluster) Shape {
 	if r := c.Spec.ReplicasPerMaster; r != nil {
 		replicas = int(*r)
 	}
-	return Shape{Masters: int(c.Spec.Masters), Replicas: replicas}
+	return Even(int(c.Spec.Masters), replicas)
 }
 
 // report copies what was seen into the status. What was not seen stays.
@@ -66,7 +66,7 @@ func report(out *valkeyv1.ValkeyCluster, in input, _ fsm.Decision, _ []fsm.Outco
 // StatefulSet is still one: if it were forgotten here, nobody would make it anew.
 func shardsOf(w World) int {
 	if w.Formed {
-		return w.Shape.Masters
+		return w.Shape.Masters()
 	}
 	n := 0
 	for _, c := range w.Children {
@@ -78,7 +78,7 @@ func shardsOf(w World) int {
 }
 
 func shards(w World) (list []valkeyv1.ShardStatus) {
-	for i := range w.Shape.Masters {
+	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
 		s := valkeyv1.ShardStatus{Index: int32(i)} //nolint:gosec // at most 250
 		if owner, owned := shard.Owner(); owned {

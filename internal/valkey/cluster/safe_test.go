@@ -35,7 +35,7 @@ func safeHop(w World, to fsm.Phase) error {
 	_, unready := w.Nodes.Unready()
 	hasty := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server != nil && n.Server.Timeout == int(brisk.Milliseconds()) })
 	replicas := slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Server == nil || n.Server.Self().Follows == "" })
-	if len(replicas) != w.Shape.Masters*w.Shape.Replicas {
+	if len(replicas) != w.Shape.Nodes()-w.Shape.Masters() {
 		return errors.New("calls running what has no replicas")
 	}
 	if count != topology.TotalSlots || hasty || contested || !agree || unready || len(w.Nodes) != w.Shape.Nodes() {

@@ -8,10 +8,11 @@ import (
 
 // World is what a cluster's controller may look at.
 type World struct {
-	// Shape is how many shards and replicas there are to be; zero is not read.
-	Shape Shape `json:"shape,omitzero"`
-	// Children is everything that the cluster should own, in the order in which it
-	// is made; those that do not exist have no UID.
+	// Shape is that of the cluster by its record: once it was formed, the StatefulSets that
+	// exist, and before that the spec. Empty is not read.
+	Shape Shape `json:"shape,omitempty"`
+	// Children is everything that the cluster should own, by its record or by the spec, in
+	// the order in which it is made; those that do not exist have no UID.
 	Children []Child `json:"children,omitempty"`
 	// Formed says that the cluster once held all slots.
 	Formed      bool        `json:"formed,omitempty"`
@@ -21,14 +22,22 @@ type World struct {
 	Nodes topology.Nodes `json:"nodes,omitempty"`
 }
 
-// Shape is the size of a cluster.
-type Shape struct {
-	Masters  int `json:"masters,omitempty"`
-	Replicas int `json:"replicas,omitempty"` // of each master
-}
+// Shape is the size of a cluster: how many replicas each of its shards has.
+type Shape []int
+
+// Even is a shape in which all shards are alike.
+func Even(masters, replicas int) Shape { return slices.Repeat(Shape{replicas}, masters) }
+
+// Masters is how many shards a cluster of this shape has.
+func (s Shape) Masters() int { return len(s) }
 
 // Nodes is how many servers a cluster of this shape has.
-func (s Shape) Nodes() int { return s.Masters * (1 + s.Replicas) }
+func (s Shape) Nodes() (n int) {
+	for _, replicas := range s {
+		n += 1 + replicas
+	}
+	return n
+}
 
 // Ref names a child.
 type Ref struct {
@@ -47,6 +56,7 @@ const (
 // Child is one object that the cluster should own.
 type Child struct {
 	Ref
+	Shard   int    `json:"shard,omitempty"`   // of a StatefulSet, its shard
 	UID     string `json:"uid,omitempty"`     // "" does not exist
 	Foreign bool   `json:"foreign,omitempty"` // it exists, and somebody else controls it
 	Current bool   `json:"current,omitempty"` // it was applied as it would be applied now
@@ -70,21 +80,24 @@ const (
 )
 
 // looked says that everything was read that a decision about children needs.
-func (w World) looked() bool { return len(w.Children) > 0 && w.Shape.Masters > 0 }
+func (w World) looked() bool { return len(w.Children) > 0 && len(w.Shape) > 0 }
 
 // foreign is a child whose name somebody else has.
 func (w World) foreign() (Child, bool) {
 	return w.child(func(c Child) bool { return c.Foreign })
 }
 
-// unapplied lists what does not exist or has another shape.
+// recorded says that a child belongs to the cluster as it is, not only as it is wanted.
+func (w World) recorded(c Child) bool { return c.Kind != KindStatefulSet || c.Shard < len(w.Shape) }
+
+// unapplied lists what does not exist or is not as the spec has it.
 func (w World) unapplied() []Child {
-	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool { return c.Current || c.Foreign })
+	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool { return c.Current || c.Foreign || !w.recorded(c) })
 }
 
 // unsettled is a child that its own controller has not seen yet.
 func (w World) unsettled() (Child, bool) {
-	return w.child(func(c Child) bool { return c.UID == "" || !c.Settled })
+	return w.child(func(c Child) bool { return w.recorded(c) && (c.UID == "" || !c.Settled) })
 }
 
 func (w World) child(is func(Child) bool) (Child, bool) {
@@ -100,7 +113,7 @@ func (w World) missing() (topology.Node, bool) {
 	if n, silent := w.Nodes.Silent(); silent {
 		return n, true
 	}
-	return topology.Node{}, w.Shape.Masters == 0 || len(w.Nodes) != w.Shape.Nodes()
+	return topology.Node{}, len(w.Shape) == 0 || len(w.Nodes) != w.Shape.Nodes()
 }
 
 // dataLost says that the cluster once held data, and every server is a newborn.
@@ -148,7 +161,7 @@ func (w World) formedWell() (doubt string, well bool) {
 // unattached is a server that neither serves its shard nor follows who does. All
 // may agree on that: servers that nobody made replicas are primaries of nothing.
 func (w World) unattached() (topology.Node, bool) {
-	for i := range w.Shape.Masters {
+	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
 		owner, owned := shard.Owner()
 		for _, n := range shard {

@@ -19,10 +19,15 @@ import (
 // children compares what should exist with what does. That one does not is believed
 // only from a live read: the cache may not show yet what we have just made.
 func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, shape cluster.Shape) ([]cluster.Child, error) {
-	wanted := spec.Children(c, shape.Masters, shape.Replicas)
+	wanted := spec.Children(c, max(len(shape), len(cluster.Wanted(c))))
 	children := make([]cluster.Child, 0, len(wanted))
+	shard := 0
 	for _, want := range wanted {
 		child := cluster.Child{Ref: cluster.Ref{Kind: spec.KindOf(want), Name: want.GetName()}}
+		if child.Kind == cluster.KindStatefulSet {
+			child.Shard = shard
+			shard++
+		}
 		there := reflect.New(reflect.TypeOf(want).Elem()).Interface().(spec.Object)
 		key := read.Key{Namespace: c.Namespace, Name: want.GetName()}
 		err := o.Cached.Get(ctx, key, there)

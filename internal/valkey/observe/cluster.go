@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -90,24 +91,33 @@ func (o Cluster) shards(ctx context.Context, c *valkeyv1.ValkeyCluster) (map[str
 // are its record, not the spec, which may have been changed since. One that is
 // missing is missed if the status still knows of it and the spec still wants it.
 func recorded(c *valkeyv1.ValkeyCluster, shards map[string]*appsv1.StatefulSet) cluster.Shape {
-	shape := cluster.Wanted(c)
+	wanted := cluster.Wanted(c)
 	if len(shards) == 0 {
-		return shape
+		return wanted
 	}
-	masters := min(shape.Masters, int(c.Status.Masters))
+	masters, narrowest := min(len(wanted), int(c.Status.Masters)), maxReplicas
 	for i := range maxShards {
 		if s, exists := shards[spec.ShardName(c, i)]; exists {
-			masters = max(masters, i+1)
-			if s.Spec.Replicas != nil {
-				shape.Replicas = int(*s.Spec.Replicas) - 1
-			}
+			masters, narrowest = max(masters, i+1), min(narrowest, width(s))
 		}
 	}
-	shape.Masters = masters
+	shape := cluster.Even(masters, narrowest)
+	for i := range shape {
+		if s, exists := shards[spec.ShardName(c, i)]; exists {
+			shape[i] = width(s)
+		}
+	}
 	return shape
 }
 
-const maxShards = 250 // as the schema has it
+// width is how many replicas a shard has by the record.
+func width(s *appsv1.StatefulSet) int { return max(0, int(ptr.Deref(s.Spec.Replicas, 1))-1) }
+
+// Limits as the schema has them.
+const (
+	maxShards   = 250
+	maxReplicas = 5
+)
 
 // reservation says whose the cluster is to operate on.
 func (o Cluster) reservation(ctx context.Context, c *valkeyv1.ValkeyCluster) (cluster.Reservation, error) {

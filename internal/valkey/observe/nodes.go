@@ -33,9 +33,9 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 	}
 	answers := o.Servers.Fresh(ctx, read.Key{Namespace: c.Namespace, Name: c.Name}, young).Value
 	nodes := make(topology.Nodes, 0, shape.Nodes())
-	for i := range shape.Masters {
+	for i, replicas := range shape {
 		shard := shards[spec.ShardName(c, i)]
-		for j := range 1 + shape.Replicas {
+		for j := range 1 + replicas {
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
 			if p := byName[n.Name]; p != nil && shard != nil && ownedBy(p, shard.UID) {
 				n.Pod = podFacts(n.Pod, p)

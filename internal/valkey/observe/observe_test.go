@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -27,20 +28,20 @@ func TestRecorded(t *testing.T) {
 		exist        map[string]*appsv1.StatefulSet
 		want         cluster.Shape
 	}{
-		"as the spec has it":          {3, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
-		"more are wanted than exist":  {5, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
-		"fewer are wanted than exist": {3, 4, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2), "web-3": set(2)}, cluster.Shape{Masters: 4, Replicas: 1}},
-		"more replicas are wanted":    {3, 3, 2, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
-		"one in the middle is lost":   {3, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
-		"the last is lost":            {3, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
-		"all are lost":                {3, 3, 1, nil, cluster.Shape{Masters: 3, Replicas: 1}},
-		"the status is lost as well":  {3, 0, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Shape{Masters: 3, Replicas: 1}},
+		"as the spec has it":          {3, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Even(3, 1)},
+		"more are wanted than exist":  {5, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Even(3, 1)},
+		"fewer are wanted than exist": {3, 4, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2), "web-3": set(2)}, cluster.Even(4, 1)},
+		"more replicas are wanted":    {3, 3, 2, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Even(3, 1)},
+		"one in the middle is lost":   {3, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-2": set(2)}, cluster.Even(3, 1)},
+		"the last is lost":            {3, 3, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2)}, cluster.Even(3, 1)},
+		"all are lost":                {3, 3, 1, nil, cluster.Even(3, 1)},
+		"the status is lost as well":  {3, 0, 1, map[string]*appsv1.StatefulSet{"web-0": set(2), "web-1": set(2), "web-2": set(2)}, cluster.Even(3, 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			vkc := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Name: "web"},
 				Spec:   valkeyv1.ValkeyClusterSpec{Masters: c.spec, ReplicasPerMaster: &c.replicas},
 				Status: valkeyv1.ValkeyClusterStatus{Masters: c.status}}
-			if got := recorded(vkc, c.exist); got != c.want {
+			if got := recorded(vkc, c.exist); !slices.Equal(got, c.want) {
 				t.Errorf("recorded %+v, want %+v", got, c.want)
 			}
 		})

@@ -2,7 +2,7 @@ package observe
 
 import (
 	"context"
-	"reflect"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -68,9 +68,9 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	return answers, g.Wait()
 }
 
-// Same says that two looks saw the same: offsets and counts of keys are not part
-// of an answer, so a cluster at rest does not change.
-func Same(a, b Answers) bool { return reflect.DeepEqual(a, b) }
+// Same says that two looks saw the same, but for offsets and counts: so a cluster at
+// rest does not change.
+func Same(a, b Answers) bool { return maps.EqualFunc(a, b, (*topology.Server).Same) }
 
 // Every is how often a cluster of so many servers is asked in this phase; 0 is not at
 // all. What all of them say grows with the square of their number, so many are asked

@@ -24,12 +24,13 @@ type Object interface {
 	runtime.Object
 }
 
-// Children is everything that a cluster of so many masters and replicas owns, in
-// the order in which it is made: what pods need comes before the pods.
-func Children(c *valkeyv1.ValkeyCluster, masters, replicasPerMaster int) []Object {
+// Children is everything that a cluster of so many shards owns, in the order in which
+// it is made: what pods need comes before the pods. How wide a StatefulSet is to be
+// is for whoever applies it to say.
+func Children(c *valkeyv1.ValkeyCluster, masters int) []Object {
 	children := []Object{NodesService(c), EndpointService(c), ConfigMap(c), DisruptionBudget(c)}
 	for i := range masters {
-		children = append(children, StatefulSet(c, i, replicasPerMaster))
+		children = append(children, StatefulSet(c, i))
 	}
 	for _, child := range children {
 		stamp(child)

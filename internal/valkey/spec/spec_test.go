@@ -37,8 +37,8 @@ func TestGolden(t *testing.T) {
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 	}
 	for file, children := range map[string][]Object{
-		"three_by_one.yaml": Children(newCluster(), 3, 1),
-		"tuned.yaml":        {ConfigMap(tuned), StatefulSet(tuned, 0, 0)},
+		"three_by_one.yaml": Children(newCluster(), 3),
+		"tuned.yaml":        {ConfigMap(tuned), StatefulSet(tuned, 0)},
 	} {
 		t.Run(file, func(t *testing.T) {
 			var b bytes.Buffer
@@ -87,7 +87,7 @@ func TestLongestName(t *testing.T) {
 func TestStamp(t *testing.T) {
 	stamps := func(c *valkeyv1.ValkeyCluster) map[string]string {
 		out := map[string]string{}
-		for _, child := range Children(c, 3, 1) {
+		for _, child := range Children(c, 3) {
 			out[KindOf(child)+" "+child.GetName()] = child.GetAnnotations()[AppliedAnnotation]
 		}
 		return out

@@ -12,12 +12,11 @@ import (
 // StatefulSet is one shard: a primary and its replicas, whichever of the pods that
 // is. Pods start together and are replaced only by deleting them: which one may go,
 // and when, depends on its role.
-func StatefulSet(c *valkeyv1.ValkeyCluster, shard, replicas int) *appsv1.StatefulSet {
+func StatefulSet(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet {
 	labels := shardLabels(c, shard)
 	return &appsv1.StatefulSet{
 		ObjectMeta: owned(c, ShardName(c, shard), labels),
 		Spec: appsv1.StatefulSetSpec{
-			Replicas:            ptr.To(int32(1 + replicas)), //nolint:gosec // at most 6
 			ServiceName:         NodesName(c),
 			PodManagementPolicy: appsv1.ParallelPodManagement,
 			UpdateStrategy:      appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
