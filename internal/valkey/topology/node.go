@@ -39,8 +39,23 @@ type Server struct {
 	OK      bool   `json:"ok,omitempty"`     // cluster_state is ok: it serves its slots
 	// Timeout is how long, in milliseconds, it lets another be out of reach before it
 	// calls it failing; 0 is not read.
-	Timeout int    `json:"timeout,omitempty"`
-	View    []Peer `json:"view"` // everyone that it knows, itself included, by ID
+	Timeout int `json:"timeout,omitempty"`
+	// Epoch is the highest that it has heard of: every failover raises it.
+	Epoch int64 `json:"epoch,omitempty"`
+	// History names the stream of changes that it is part of. Offsets of two servers
+	// can be compared only if it is the same.
+	History string `json:"history,omitempty"`
+	// Loading says that it reads data in the background. One that reads in the
+	// foreground answers nothing, not even what it is called.
+	Loading bool `json:"loading,omitempty"`
+	// Syncing says that a replica is being sent all of its primary's data.
+	Syncing bool `json:"syncing,omitempty"`
+	// MemoryLimit is how many bytes its data may take; 0 is without limit.
+	MemoryLimit int64      `json:"memoryLimit,omitempty"`
+	Attached    []Attached `json:"attached,omitempty"` // who replicates from it, by address
+	Open        []OpenSlot `json:"open,omitempty"`     // slots that are on their way, in order
+	View        []Peer     `json:"view"`               // everyone that it knows, itself included, by ID
+	Gauges      `json:"gauges,omitzero"`
 }
 
 // Peer is how one server sees a server: another one, or itself.
@@ -50,6 +65,9 @@ type Peer struct {
 	State State  `json:"state,omitempty"`
 	// Linked says that the bus connection to it stands; of itself it always does.
 	Linked bool `json:"linked,omitempty"`
+	// Epoch is that of the shard's last failover or slot, as far as this one heard: of
+	// two that claim a slot, the higher one is believed.
+	Epoch int64 `json:"epoch,omitempty"`
 	Claim
 }
 

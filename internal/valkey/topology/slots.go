@@ -161,3 +161,13 @@ func (set *slotSet) slots() Slots {
 	}
 	return Slots(b.String())
 }
+
+// List names every slot of the set.
+func (s Slots) List() (list []int) {
+	for _, r := range s.Ranges() {
+		for i := r[0]; i <= r[1]; i++ {
+			list = append(list, i)
+		}
+	}
+	return list
+}

@@ -15,19 +15,19 @@ type answers struct {
 
 // server makes sense of the answers.
 func (a answers) server() (*topology.Server, error) {
-	view, self, err := ParseNodes(a.nodes)
+	nodes, err := ParseNodes(a.nodes)
 	if err != nil {
 		return nil, err
 	}
-	if self != a.id {
+	if nodes.Self != a.id {
 		return nil, fmt.Errorf("%w: it changed its ID while it was asked", ErrMalformed)
 	}
 	shards, err := ParseShards(a.shards)
 	if err != nil {
 		return nil, err
 	}
-	for i := range view {
-		view[i].Shard = shards[view[i].ID]
+	for i := range nodes.Peers {
+		nodes.Peers[i].Shard = shards[nodes.Peers[i].ID]
 	}
 	role, err := ParseRole(a.role)
 	if err != nil {
@@ -37,15 +37,23 @@ func (a answers) server() (*topology.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := ParseInfo(a.info)
+	info, cluster := ParseInfo(a.info), ParseInfo(a.cluster)
 	return &topology.Server{
-		ID:      a.id,
-		ShardID: a.shardID,
-		Version: info["valkey_version"],
-		Empty:   !holdsKeys(info),
-		Synced:  role.Synced,
-		OK:      ParseInfo(a.cluster)["cluster_state"] == "ok",
-		Timeout: timeout,
-		View:    view,
+		ID:          a.id,
+		ShardID:     a.shardID,
+		Version:     info["valkey_version"],
+		Empty:       !holdsKeys(info),
+		Synced:      role.Synced,
+		OK:          cluster["cluster_state"] == "ok",
+		Timeout:     timeout,
+		Epoch:       number(cluster["cluster_current_epoch"]),
+		History:     info["master_replid"],
+		Loading:     info["loading"] == "1" || info["async_loading"] == "1",
+		Syncing:     info["master_sync_in_progress"] == "1",
+		MemoryLimit: number(info["maxmemory"]),
+		Attached:    attached(info),
+		Open:        nodes.Open,
+		View:        nodes.Peers,
+		Gauges:      gauges(info, role),
 	}, nil
 }

@@ -55,7 +55,12 @@ func (c *Client) Close() {
 // do sends the commands to one server at once and returns its replies. The first
 // error of any of them is the error of all.
 func (c *Client) do(ctx context.Context, addr string, commands ...[]string) ([]valkey.ValkeyMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	return c.doWithin(ctx, addr, patience, commands)
+}
+
+// doWithin is do for commands that may take longer than an answer does.
+func (c *Client) doWithin(ctx context.Context, addr string, within time.Duration, commands [][]string) ([]valkey.ValkeyMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	k, err := c.take(addr)
 	if err != nil {
@@ -64,7 +69,8 @@ func (c *Client) do(ctx context.Context, addr string, commands ...[]string) ([]v
 	defer c.release(k)
 	batch := make(valkey.Commands, 0, len(commands))
 	for _, words := range commands {
-		batch = append(batch, k.B().Arbitrary(words...).Build())
+		// The client has a limit of its own for all but blocking commands.
+		batch = append(batch, k.B().Arbitrary(words...).Blocking())
 	}
 	replies := make([]valkey.ValkeyMessage, 0, len(commands))
 	for i, result := range k.DoMulti(ctx, batch...) {

@@ -16,7 +16,7 @@ func (c *Client) Ask(ctx context.Context, addr string) (*topology.Server, error)
 		[]string{"CLUSTER", "MYSHARDID"},
 		[]string{"CLUSTER", "NODES"},
 		[]string{"CLUSTER", "INFO"},
-		[]string{"INFO", "server", "keyspace"},
+		[]string{"INFO", "server", "persistence", "memory", "replication", "keyspace"},
 		[]string{"CLUSTER", "SHARDS"},
 		[]string{"ROLE"},
 		[]string{"CONFIG", "GET", nodeTimeout},

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -69,26 +70,42 @@ func (c *Client) SetNodeTimeout(ctx context.Context, at Target, timeout time.Dur
 
 // self looks who answers before anything is told, and what that one is now.
 func (c *Client) self(ctx context.Context, at Target) (topology.Peer, error) {
-	replies, err := c.do(ctx, at.Addr, []string{"CLUSTER", "NODES"})
+	view, err := c.view(ctx, at)
 	if err != nil {
 		return topology.Peer{}, err
 	}
+	return view.Self(), nil
+}
+
+// view is self, and all that the server sees.
+func (c *Client) view(ctx context.Context, at Target) (*topology.Server, error) {
+	replies, err := c.do(ctx, at.Addr, []string{"CLUSTER", "NODES"})
+	if err != nil {
+		return nil, err
+	}
 	text, err := replies[0].ToString()
 	if err != nil {
-		return topology.Peer{}, fmt.Errorf("ask %s: %w: %w", at.Addr, ErrMalformed, err)
+		return nil, fmt.Errorf("ask %s: %w: %w", at.Addr, ErrMalformed, err)
 	}
-	view, id, err := ParseNodes(text)
+	nodes, err := ParseNodes(text)
 	if err != nil {
-		return topology.Peer{}, fmt.Errorf("ask %s: %w", at.Addr, err)
+		return nil, fmt.Errorf("ask %s: %w", at.Addr, err)
 	}
-	if id != at.ID {
-		return topology.Peer{}, fmt.Errorf("tell %s: %w", at.Addr, ErrOtherServer)
+	if nodes.Self != at.ID {
+		return nil, fmt.Errorf("tell %s: %w", at.Addr, ErrOtherServer)
 	}
-	self, _ := (&topology.Server{ID: id, View: view}).Peer(id)
-	return self, nil
+	return &topology.Server{ID: nodes.Self, View: nodes.Peers, Open: nodes.Open}, nil
 }
 
 func (c *Client) tell(ctx context.Context, at Target, commands ...[]string) error {
 	_, err := c.do(ctx, at.Addr, commands...)
+	return err
+}
+
+// unlessUnknown takes for success that a peer is not known.
+func unlessUnknown(err error) error {
+	if errors.Is(err, ErrUnknownPeer) {
+		return nil
+	}
 	return err
 }

@@ -93,11 +93,11 @@ func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), t
 // alone is all that a blank server answers.
 func alone(id string) map[string]string {
 	return map[string]string{
-		"CLUSTER MYID":                    bulk(id),
-		"CLUSTER MYSHARDID":               bulk(idc),
-		"CLUSTER NODES":                   bulk(id + " :6379@16379 myself,master - 0 0 0 connected\n"),
-		"CLUSTER INFO":                    bulk("cluster_state:fail\r\n"),
-		"INFO server keyspace":            bulk("# Server\r\nvalkey_version:8.1.1\r\n"),
+		"CLUSTER MYID":      bulk(id),
+		"CLUSTER MYSHARDID": bulk(idc),
+		"CLUSTER NODES":     bulk(id + " :6379@16379 myself,master - 0 0 0 connected\n"),
+		"CLUSTER INFO":      bulk("cluster_state:fail\r\n"),
+		"INFO server persistence memory replication keyspace": bulk("# Server\r\nvalkey_version:8.1.1\r\n"),
 		"CLUSTER SHARDS":                  "*1\r\n*4\r\n$5\r\nslots\r\n*0\r\n$5\r\nnodes\r\n*1\r\n*2\r\n$2\r\nid\r\n" + bulk(id),
 		"ROLE":                            "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n",
 		"CONFIG GET cluster-node-timeout": "*2\r\n$20\r\ncluster-node-timeout\r\n$4\r\n5000\r\n",

@@ -26,6 +26,9 @@ var (
 	ErrMalformed = errors.New("answer cannot be understood")
 )
 
+// errIdle is the refusal to cancel where nothing is under way.
+var errIdle = fmt.Errorf("%w to cancel nothing", ErrRefused)
+
 // refusal gives a server's error reply its type.
 func refusal(reply string) error {
 	reply = strings.TrimPrefix(reply, "ERR ") // which says nothing, and clients drop it
@@ -36,9 +39,12 @@ func refusal(reply string) error {
 		kind = ErrLoading
 	case code == "NOAUTH" || code == "NOPERM" || code == "WRONGPASS":
 		kind = ErrDenied
+	case strings.HasPrefix(reply, "No migrations ongoing"):
+		kind = errIdle
 	case strings.HasPrefix(reply, "Unknown node"):
 		kind = ErrUnknownPeer
-	case strings.Contains(reply, "is already busy"), strings.Contains(reply, "must be empty"):
+	case strings.Contains(reply, "is already busy"), strings.Contains(reply, "must be empty"),
+		strings.Contains(reply, "containing keys"):
 		kind = ErrNotBlank
 	}
 	return fmt.Errorf("%w: %s", kind, reply)

@@ -21,11 +21,18 @@ func ParseInfo(text string) map[string]string {
 // holdsKeys says that some database has keys. One without keys is not listed.
 func holdsKeys(info map[string]string) bool {
 	for name := range info {
-		if n, ok := strings.CutPrefix(name, "db"); ok && n != "" && strings.Trim(n, "0123456789") == "" {
+		if isDatabase(name) {
 			return true
 		}
 	}
 	return false
+}
+
+func isDatabase(name string) bool { return isNumbered(name, "db") }
+
+func isNumbered(name, prefix string) bool {
+	n, ok := strings.CutPrefix(name, prefix)
+	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }
 
 // Role is what ROLE answers.

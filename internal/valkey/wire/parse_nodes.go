@@ -1,43 +1,55 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// ParseNodes reads CLUSTER NODES: the peers in the order of their IDs, and the ID
-// of the server that answered. Shards are not part of that answer.
-func ParseNodes(text string) (peers []topology.Peer, self string, err error) {
+// Nodes is what CLUSTER NODES answers.
+type Nodes struct {
+	Self  string          // ID of the server that answered
+	Peers []topology.Peer // in the order of their IDs, without shards, of which it does not speak
+	Open  []topology.OpenSlot
+}
+
+// ParseNodes reads CLUSTER NODES.
+func ParseNodes(text string) (n Nodes, err error) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
 		p, myself, err := parsePeer(line)
 		if err != nil {
-			return nil, "", err
+			return Nodes{}, err
 		}
-		if myself && self != "" {
-			return nil, "", fmt.Errorf("%w: two servers call themselves this one", ErrMalformed)
+		n.Peers = append(n.Peers, p)
+		if !myself {
+			continue
 		}
-		if myself {
-			self = p.ID
+		if n.Self != "" {
+			return Nodes{}, fmt.Errorf("%w: two servers call themselves this one", ErrMalformed)
 		}
-		peers = append(peers, p)
-	}
-	if self == "" {
-		return nil, "", fmt.Errorf("%w: nobody calls itself this server", ErrMalformed)
-	}
-	slices.SortFunc(peers, func(a, b topology.Peer) int { return strings.Compare(a.ID, b.ID) })
-	for i := 1; i < len(peers); i++ {
-		if peers[i].ID == peers[i-1].ID {
-			return nil, "", fmt.Errorf("%w: a server is listed twice", ErrMalformed)
+		n.Self = p.ID
+		if n.Open, err = parseOpen(strings.Fields(line)[8:]); err != nil {
+			return Nodes{}, err
 		}
 	}
-	return peers, self, nil
+	if n.Self == "" {
+		return Nodes{}, fmt.Errorf("%w: nobody calls itself this server", ErrMalformed)
+	}
+	slices.SortFunc(n.Peers, func(a, b topology.Peer) int { return strings.Compare(a.ID, b.ID) })
+	for i := 1; i < len(n.Peers); i++ {
+		if n.Peers[i].ID == n.Peers[i-1].ID {
+			return Nodes{}, fmt.Errorf("%w: a server is listed twice", ErrMalformed)
+		}
+	}
+	return n, nil
 }
 
 // parsePeer reads one line:
@@ -49,6 +61,9 @@ func parsePeer(line string) (p topology.Peer, myself bool, err error) {
 		return p, false, fmt.Errorf("%w: %.80q is no line of CLUSTER NODES", ErrMalformed, line)
 	}
 	p.ID, p.Addr, p.Linked = f[0], clientAddr(f[1]), f[7] == "connected"
+	if p.Epoch, err = strconv.ParseInt(f[6], 10, 64); err != nil || p.Epoch < 0 {
+		return p, false, fmt.Errorf("%w: %.40q is no epoch", ErrMalformed, f[6])
+	}
 	for flag := range strings.SplitSeq(f[2], ",") {
 		switch flag {
 		case "myself":
@@ -75,6 +90,30 @@ func parsePeer(line string) (p topology.Peer, myself bool, err error) {
 		err = fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return p, myself, err
+}
+
+// parseOpen reads the slots in brackets: [93->-id] goes, [93-<-id] comes.
+func parseOpen(fields []string) (open []topology.OpenSlot, err error) {
+	for _, f := range fields {
+		inner, bracketed := strings.CutPrefix(f, "[")
+		if !bracketed {
+			continue
+		}
+		inner, closed := strings.CutSuffix(inner, "]")
+		number, peer, goes := strings.Cut(inner, "->-")
+		if !goes {
+			number, peer, _ = strings.Cut(inner, "-<-")
+		}
+		slot, err := strconv.ParseUint(number, 10, 16)
+		if err != nil || !closed || slot >= topology.TotalSlots || !isID(peer) {
+			return nil, fmt.Errorf("%w: %.80q is no open slot", ErrMalformed, f)
+		}
+		open = append(open, topology.OpenSlot{Slot: int(slot), Importing: !goes, Peer: peer})
+	}
+	slices.SortFunc(open, func(a, b topology.OpenSlot) int {
+		return cmp.Or(a.Slot-b.Slot, strings.Compare(a.Peer, b.Peer))
+	})
+	return open, nil
 }
 
 // worse keeps a handshake, which says more than any judgement on it.

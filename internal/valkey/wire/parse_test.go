@@ -16,22 +16,23 @@ const (
 	idb = "1b9ce4a2bfbd0c1c5a2fbf6d9c3c2f5f5e1c7a02"
 	idc = "2b9ce4a2bfbd0c1c5a2fbf6d9c3c2f5f5e1c7a03"
 
-	threeNodes = idb + " 10.0.0.2:6379@16379 myself,master - 0 0 2 connected 5461-10922 11000 [93->-" + ida + "]\n" +
+	threeNodes = idb + " 10.0.0.2:6379@16379 myself,master - 0 0 2 connected 5461-10922 11000 [7000-<-" + ida + "] [93->-" + ida + "]\n" +
 		ida + " 10.0.0.1:6379@16379,web-0-0 master,fail? - 1711111 1711112 1 disconnected 0-5460\n" +
 		idc + " [fd00::7]:6379@16379 slave " + ida + " 0 1711113 1 connected\n"
 )
 
 func TestParseNodes(t *testing.T) {
-	peers, self, err := ParseNodes(threeNodes)
-	if err != nil || self != idb {
-		t.Fatalf("self %q: %v", self, err)
+	nodes, err := ParseNodes(threeNodes)
+	if err != nil {
+		t.Fatal(err)
 	}
 	want := []topology.Peer{
-		{ID: ida, Addr: "10.0.0.1:6379", State: topology.Suspected, Claim: topology.Claim{Slots: "0-5460"}},
-		{ID: idb, Addr: "10.0.0.2:6379", Linked: true, Claim: topology.Claim{Slots: "5461-10922 11000"}},
-		{ID: idc, Addr: "[fd00::7]:6379", Linked: true, Claim: topology.Claim{Follows: ida}},
+		{ID: ida, Addr: "10.0.0.1:6379", State: topology.Suspected, Epoch: 1, Claim: topology.Claim{Slots: "0-5460"}},
+		{ID: idb, Addr: "10.0.0.2:6379", Linked: true, Epoch: 2, Claim: topology.Claim{Slots: "5461-10922 11000"}},
+		{ID: idc, Addr: "[fd00::7]:6379", Linked: true, Epoch: 1, Claim: topology.Claim{Follows: ida}},
 	}
-	if diff := cmp.Diff(want, peers); diff != "" {
+	open := []topology.OpenSlot{{Slot: 93, Peer: ida}, {Slot: 7000, Peer: ida, Importing: true}}
+	if diff := cmp.Diff(Nodes{Self: idb, Peers: want, Open: open}, nodes); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -52,12 +53,12 @@ func TestParseNodesReadsWhatIsNotSaidPlainly(t *testing.T) {
 		"a flag that is not known":      {line("10.0.0.2:6379@16379", "master,nofailover"), topology.Peer{Addr: "10.0.0.2:6379"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			peers, _, err := ParseNodes(c.text)
+			nodes, err := ParseNodes(c.text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.want.ID = idb
-			if diff := cmp.Diff(c.want, peers[1]); diff != "" {
+			if diff := cmp.Diff(c.want, nodes.Peers[1]); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -74,10 +75,14 @@ func TestParseNodesRefuses(t *testing.T) {
 		"an ID that is none":       "X" + ida[1:] + " :1@2 myself,master - 0 0 0 connected\n",
 		"a primary that is none":   ida + " :1@2 myself,slave nobody 0 0 0 connected\n",
 		"a slot that is too large": ida + " :1@2 myself,master - 0 0 0 connected 0-16384\n",
+		"an epoch that is none":    ida + " :1@2 myself,master - 0 0 x connected\n",
+		"an open slot of nobody":   ida + " :1@2 myself,master - 0 0 0 connected [7->-x]\n",
+		"an open slot of no kind":  ida + " :1@2 myself,master - 0 0 0 connected [7-" + idb + "]\n",
+		"an open slot left open":   ida + " :1@2 myself,master - 0 0 0 connected [7->-" + idb + "\n",
 		"a range the wrong way":    ida + " :1@2 myself,master - 0 0 0 connected 9-3\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, err := ParseNodes(text); !errors.Is(err, ErrMalformed) {
+			if _, err := ParseNodes(text); !errors.Is(err, ErrMalformed) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -169,15 +174,15 @@ func FuzzParseNodes(f *testing.F) {
 	f.Add(threeNodes)
 	f.Add(ida + " :1@2 myself,master - 0 0 0 connected 0 2 1\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		peers, self, err := ParseNodes(text)
+		nodes, err := ParseNodes(text)
 		if err != nil {
 			return
 		}
-		s := topology.Server{ID: self, View: peers}
-		if s.Self().ID != self {
-			t.Errorf("%s is not in its own view", self)
+		s := topology.Server{ID: nodes.Self, View: nodes.Peers}
+		if s.Self().ID != nodes.Self {
+			t.Errorf("%s is not in its own view", nodes.Self)
 		}
-		for _, p := range peers {
+		for _, p := range nodes.Peers {
 			again, err := topology.ParseSlots(string(p.Slots))
 			if err != nil || again != p.Slots || p.Slots.Count() > topology.TotalSlots {
 				t.Errorf("slots %q read again are %q: %v", p.Slots, again, err)

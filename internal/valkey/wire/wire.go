@@ -25,7 +25,34 @@ type Writer interface {
 	SetNodeTimeout(ctx context.Context, at Target, timeout time.Duration) error
 	// Replicate makes the server, which must hold nothing, follow the primary.
 	Replicate(ctx context.Context, at Target, primary string) error
+	// Failover makes the server, a replica, the primary of its shard. Success says only
+	// that it will try: see who owns the slots, and under which epoch. Of one that owns
+	// slots already nothing is asked.
+	Failover(ctx context.Context, at Target, mode FailoverMode) error
+	// Forget makes the server forget another, in which it must see no worth: no slots,
+	// and no replica. It is over, too, when the other is not known to it.
+	Forget(ctx context.Context, at Target, id string) error
+	// Reset makes the server, which must own no slots, forget all others and its role;
+	// if it was a replica, its keys as well. A hard one takes another ID, so repeated it
+	// finds another server.
+	Reset(ctx context.Context, at Target, hard bool) error
+	// ConfigSet changes settings of the server: all of them, or none.
+	ConfigSet(ctx context.Context, at Target, settings map[string]string) error
 }
+
+// FailoverMode is how much a failover asks for consent.
+type FailoverMode string
+
+// The modes of a failover.
+const (
+	// Agreed: the primary pauses its clients until the replica has everything, and a
+	// majority of the primaries with slots votes for it. Nothing is lost.
+	Agreed FailoverMode = ""
+	// Forced: the majority votes, the primary is not asked. What it had not sent is lost.
+	Forced FailoverMode = "FORCE"
+	// Taken: nobody is asked. Two may then be primaries with the same right.
+	Taken FailoverMode = "TAKEOVER"
+)
 
 // Target is one server: where it was seen, and what it is called.
 type Target struct {

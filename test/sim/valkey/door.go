@@ -48,6 +48,26 @@ func (d door) SetNodeTimeout(ctx context.Context, at wire.Target, timeout time.D
 	return d.tell(ctx, "set", func(ctx context.Context) error { return d.servers.SetNodeTimeout(ctx, at, timeout) })
 }
 
+// Failover implements wire.Writer.
+func (d door) Failover(ctx context.Context, at wire.Target, mode wire.FailoverMode) error {
+	return d.tell(ctx, "failover", func(ctx context.Context) error { return d.servers.Failover(ctx, at, mode) })
+}
+
+// Forget implements wire.Writer.
+func (d door) Forget(ctx context.Context, at wire.Target, id string) error {
+	return d.tell(ctx, "forget", func(ctx context.Context) error { return d.servers.Forget(ctx, at, id) })
+}
+
+// Reset implements wire.Writer.
+func (d door) Reset(ctx context.Context, at wire.Target, hard bool) error {
+	return d.tell(ctx, "reset", func(ctx context.Context) error { return d.servers.Reset(ctx, at, hard) })
+}
+
+// ConfigSet implements wire.Writer.
+func (d door) ConfigSet(ctx context.Context, at wire.Target, settings map[string]string) error {
+	return d.tell(ctx, "config", func(ctx context.Context) error { return d.servers.ConfigSet(ctx, at, settings) })
+}
+
 func (d door) tell(ctx context.Context, command string, do func(context.Context) error) error {
 	return outcome(d.cell.Call(ctx, "valkey "+command, true, func(ctx context.Context) (func(), error) {
 		d.stir()

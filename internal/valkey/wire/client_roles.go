@@ -1,0 +1,74 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// Failover implements Writer.
+func (c *Client) Failover(ctx context.Context, at Target, mode FailoverMode) error {
+	self, err := c.self(ctx, at)
+	if err != nil || self.Follows == "" && self.Slots != "" {
+		return err
+	}
+	command := []string{"CLUSTER", "FAILOVER"}
+	if mode != Agreed {
+		command = append(command, string(mode))
+	}
+	return c.tell(ctx, at, command)
+}
+
+// Forget implements Writer.
+//
+// NOTE: a server forgets an owner of slots without a word, and soon most others are
+// out of reach for it: what this one sees of worth is refused here.
+func (c *Client) Forget(ctx context.Context, at Target, id string) error {
+	view, err := c.view(ctx, at)
+	if err != nil {
+		return err
+	}
+	gone, known := view.Peer(id)
+	switch {
+	case !known:
+		return nil
+	case gone.Slots != "":
+		return fmt.Errorf("forget %s at %s: %w: it owns slots", id, at.Addr, ErrNotBlank)
+	case slices.ContainsFunc(view.View, func(p topology.Peer) bool { return p.Follows == id }):
+		return fmt.Errorf("forget %s at %s: %w: a replica follows it", id, at.Addr, ErrNotBlank)
+	}
+	return unlessUnknown(c.tell(ctx, at, []string{"CLUSTER", "FORGET", id}))
+}
+
+// Reset implements Writer.
+func (c *Client) Reset(ctx context.Context, at Target, hard bool) error {
+	view, err := c.view(ctx, at)
+	if err != nil {
+		return err
+	}
+	self, how := view.Self(), "SOFT"
+	if self.Slots != "" {
+		return fmt.Errorf("reset %s: %w: it owns slots", at.Addr, ErrNotBlank)
+	}
+	if hard {
+		how = "HARD"
+	} else if self.Follows == "" && len(view.View) == 1 {
+		return nil
+	}
+	return c.tell(ctx, at, []string{"CLUSTER", "RESET", how})
+}
+
+// ConfigSet implements Writer.
+func (c *Client) ConfigSet(ctx context.Context, at Target, settings map[string]string) error {
+	if _, err := c.self(ctx, at); err != nil || len(settings) == 0 {
+		return err
+	}
+	command := []string{"CONFIG", "SET"}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		command = append(command, name, settings[name])
+	}
+	return c.tell(ctx, at, command)
+}
