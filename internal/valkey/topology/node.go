@@ -22,6 +22,8 @@ type Pod struct {
 	Outdated bool `json:"outdated,omitempty"`
 	// Unborn says that its server has never run: there can be nothing in it.
 	Unborn bool `json:"unborn,omitempty"`
+	// Ended says that its server is known not to run: its container has ended.
+	Ended bool `json:"ended,omitempty"`
 	// Version is the resourceVersion in which the pod was seen.
 	Version string `json:"version,omitempty"`
 	// Trouble is why a container does not run, as Kubernetes calls it:

@@ -1,0 +1,81 @@
+package topology
+
+import (
+	"fmt"
+)
+
+// Handover says whether a shard can be handed over now to a replica of it, which may
+// lag behind by so many bytes, so that no write is lost and none fails. If not, doubt
+// says in words what is in the way.
+//
+// A failover that is asked for too early is answered with OK, and then nothing comes of
+// it, or writes are paused until the time for it is over: the voters have not heard yet
+// whom they vote for.
+func (n Nodes) Handover(to string, lag int64) (doubt string, clear bool) {
+	candidate, found := n.ByID(to)
+	if !found {
+		return to + " does not answer", false
+	}
+	primary, found := n.ByID(candidate.Server.Self().Follows)
+	if !found {
+		return candidate.Name + ": its primary does not answer, or it has none", false
+	}
+	if doubt = inSync(candidate, primary, lag); doubt != "" {
+		return doubt, false
+	}
+	if doubt, quorum := n.Quorum(); !quorum {
+		return doubt, false
+	}
+	for _, by := range append(n.Voters(), candidate) {
+		if doubt = backs(by, candidate, primary); doubt != "" {
+			return doubt, false
+		}
+	}
+	return "", true
+}
+
+// inSync is about the two alone: what is missing for the one to have all of the other.
+func inSync(replica, primary Node, lag int64) string {
+	r, p := replica.Server, primary.Server
+	switch {
+	case p.Self().Slots == "":
+		return primary.Name + " owns no slots"
+	case r.Loading || p.Loading:
+		return replica.Name + " or its primary is reading its data"
+	case r.Syncing:
+		return replica.Name + " is being sent all data of its primary"
+	case !r.Synced:
+		return replica.Name + " has no link to its primary"
+	case p.History == "" || r.History != p.History:
+		return replica.Name + " is not known to follow the changes of its primary"
+	case p.Offset-r.Offset > lag:
+		return fmt.Sprintf("%s is %d bytes behind its primary", replica.Name, p.Offset-r.Offset)
+	case r.ShardID != p.ShardID:
+		return replica.Name + " names another shard than its primary"
+	}
+	return ""
+}
+
+// backs is what keeps one server from seeing the replica as the heir of the primary.
+func backs(by, replica, primary Node) string {
+	r, known := by.Server.Peer(replica.Server.ID)
+	p, _ := by.Server.Peer(primary.Server.ID)
+	own := primary.Server.Self()
+	switch {
+	case !known || r.State == Handshake:
+		return by.Name + " does not know " + replica.Name
+	case r.State != "" || p.State != "":
+		return fmt.Sprintf("%s calls %s or its primary %s", by.Name, replica.Name, r.State+p.State)
+	case !r.Linked:
+		return by.Name + " has no link to " + replica.Name
+	case r.Follows != own.ID:
+		return by.Name + " does not see " + replica.Name + " as a replica of " + primary.Name
+	case p.Slots != own.Slots:
+		return by.Name + " sees " + primary.Name + " with other slots"
+	case r.Epoch != own.Epoch || p.Epoch != own.Epoch:
+		return by.Name + " sees " + primary.Name + " or " + replica.Name + " in another epoch"
+	case r.Shard != p.Shard:
+		return by.Name + " sees " + replica.Name + " in another shard than its primary"
+	}
+	return ""
+}
