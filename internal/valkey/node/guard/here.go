@@ -1,0 +1,57 @@
+package guard
+
+import (
+	"github.com/statecraft-dev/statecraft/internal/valkey/node/nodesconf"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// Data is what a server would load when it starts.
+type Data string
+
+// What there may be to load.
+const (
+	Nothing  Data = "nothing"
+	Snapshot Data = "a snapshot" // of some moment: replicas may have more
+	Log      Data = "every change"
+)
+
+// Here is the server that is about to start.
+type Here struct {
+	Addr string // where it will be found
+	Data Data
+	// Known is what it wrote when it last ran; nil if it has no memory.
+	Known *nodesconf.File
+	// Late says that it has waited for as long as it may.
+	Late bool
+	// Accepted says that somebody takes the loss of what replicas may hold.
+	Accepted bool
+}
+
+// Seen is a server that answered, and where.
+type Seen struct {
+	Addr string
+	*topology.Server
+}
+
+// holds says that a server is worth being kept from harm.
+func (s Seen) holds() bool { return s.Keys > 0 || s.Offset > 0 }
+
+// Verdict is what to do now.
+type Verdict struct {
+	Do Action
+	// Addr and ID are of the replica that is to become the primary.
+	Addr, ID string
+	// Words say why, and what is awaited.
+	Words string
+}
+
+// Action is one of four.
+type Action string
+
+// What a verdict may say.
+const (
+	Start  Action = "start"  // open the port
+	Ask    Action = "ask"    // ask a replica to become the primary, then look again
+	Wait   Action = "wait"   // look again
+	Refuse Action = "refuse" // give up; whoever started this program starts it again
+)

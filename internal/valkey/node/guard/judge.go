@@ -1,0 +1,98 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Judge decides from what the server has and from what the others say.
+func Judge(h Here, seen []Seen) Verdict {
+	seen = others(h, seen)
+	if h.Accepted {
+		return Verdict{Do: Start, Words: "the loss of what replicas may hold was accepted"}
+	}
+	if v, theirs := intrudes(h, seen); theirs {
+		return v
+	}
+	if h.Known == nil {
+		return Verdict{Do: Start, Words: "it has no memory, and nobody looks for another server here"}
+	}
+	self := h.Known.Self
+	switch {
+	case self.Follows != "":
+		return Verdict{Do: Start, Words: "it was a replica"}
+	case self.Slots == "":
+		return Verdict{Do: Start, Words: "it owned no slots"}
+	case h.Data == Log:
+		return Verdict{Do: Start, Words: "it has its data"}
+	}
+	return judgeLoss(h, seen)
+}
+
+// judgeLoss is for a primary that lost what it had, or the newest of it.
+func judgeLoss(h Here, seen []Seen) Verdict {
+	followers := slices.DeleteFunc(slices.Clone(seen), func(s Seen) bool { return s.Self().Follows != h.Known.Self.ID })
+	holders := slices.DeleteFunc(slices.Clone(followers), func(s Seen) bool { return !s.holds() })
+	moved := taken(h, seen)
+	switch {
+	case moved && len(followers) > 0:
+		return late(h, Verdict{Do: Wait, Words: followers[0].ID + " has not heard yet that another server owns the slots"})
+	case moved:
+		return Verdict{Do: Start, Words: "another server owns its slots by now"}
+	case len(holders) > 0:
+		b := best(holders)
+		return late(h, Verdict{Do: Ask, Addr: b.Addr, ID: b.ID, Words: fmt.Sprintf("there is %s to load, and %s at %s holds the data", h.Data, b.ID, b.Addr)})
+	}
+	if id, missing := absent(h, seen); missing {
+		return late(h, Verdict{Do: Wait, Words: fmt.Sprintf("there is %s to load, and %s, which followed this server, does not answer and may hold the data", h.Data, id)})
+	}
+	return Verdict{Do: Start, Words: "no replica holds its data"}
+}
+
+// late ends a wait that has lasted too long. Who has nothing never starts over what
+// others may hold; who has an older copy does not leave the shard without any.
+func late(h Here, v Verdict) Verdict {
+	switch {
+	case !h.Late:
+		return v
+	case h.Data == Snapshot:
+		return Verdict{Do: Start, Words: "nobody took over in time: " + v.Words}
+	}
+	return Verdict{Do: Refuse, Words: v.Words}
+}
+
+// intrudes finds a replica of another primary that would find this server where it
+// looks for its own. It is not asked for anything: either its primary shows up
+// elsewhere, with all its data, or the cluster soon finds another.
+//
+// NOTE: after a restart of everything with addresses exchanged, two primaries may
+// stand in each other's way, and without them there is no majority to end it. So one
+// that has data and slots starts in the end.
+func intrudes(h Here, seen []Seen) (Verdict, bool) {
+	for _, s := range seen {
+		p, _ := s.Peer(s.Self().Follows)
+		own := h.Known != nil && p.ID == h.Known.Self.ID
+		if p.ID == "" || p.Addr != h.Addr || own || !s.holds() {
+			continue
+		}
+		v := Verdict{Do: Wait, Words: fmt.Sprintf("%s looks for its primary %s at this address", s.ID, p.ID)}
+		needed := h.Known != nil && h.Known.Self.Slots != "" && h.Data == Log
+		switch {
+		case h.Late && needed:
+			v.Do = Start
+		case h.Late:
+			v.Do = Refuse
+		}
+		return v, true
+	}
+	return Verdict{}, false
+}
+
+// best is the one with the most of the data; of equal ones that with the lowest ID,
+// so that whoever asks asks the same.
+func best(candidates []Seen) Seen {
+	return slices.MinFunc(candidates, func(a, b Seen) int {
+		return cmp.Or(cmp.Compare(b.Offset, a.Offset), cmp.Compare(a.ID, b.ID))
+	})
+}
