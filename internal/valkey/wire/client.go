@@ -19,7 +19,8 @@ const (
 // Client asks and tells real servers. It keeps one client per address, each of
 // which speaks to that server alone and follows no redirect.
 type Client struct {
-	dial net.Dialer
+	dial   net.Dialer
+	access Access
 
 	mu      sync.Mutex
 	clients map[string]*kept
@@ -103,7 +104,7 @@ func (c *Client) take(addr string) (*kept, error) {
 		return k, nil
 	}
 	c.mu.Unlock()
-	made, err := valkey.NewClient(options(addr, c.dial)) // connects, so not under the lock
+	made, err := valkey.NewClient(c.access.Apply(options(addr, c.dial))) // connects, so not under the lock
 	if err != nil {
 		return nil, err
 	}

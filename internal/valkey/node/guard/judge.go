@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 // Judge decides from what the server has and from what the others say.
@@ -41,7 +43,7 @@ func judgeLoss(h Here, seen []Seen) Verdict {
 	case moved:
 		return Verdict{Do: Start, Words: "another server owns its slots by now"}
 	case len(holders) > 0:
-		b := best(holders)
+		b := heir(holders)
 		return late(h, Verdict{Do: Ask, Addr: b.Addr, ID: b.ID, Words: fmt.Sprintf("there is %s to load, and %s at %s holds the data", h.Data, b.ID, b.Addr)})
 	}
 	if id, missing := absent(h, seen); missing {
@@ -89,10 +91,18 @@ func intrudes(h Here, seen []Seen) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// best is the one with the most of the data; of equal ones that with the lowest ID,
-// so that whoever asks asks the same.
-func best(candidates []Seen) Seen {
-	return slices.MinFunc(candidates, func(a, b Seen) int {
+// heir is whom the operator would choose as well. Where that is nobody, because all
+// of them were restarted since and have what they found on disk, it is the one that
+// has most by its own words.
+func heir(holders []Seen) Seen {
+	servers := make([]*topology.Server, 0, len(holders))
+	for _, s := range holders {
+		servers = append(servers, s.Server)
+	}
+	if b, found := topology.Best(servers); found {
+		return holders[slices.IndexFunc(holders, func(s Seen) bool { return s.ID == b.ID })]
+	}
+	return slices.MinFunc(holders, func(a, b Seen) int {
 		return cmp.Or(cmp.Compare(b.Offset, a.Offset), cmp.Compare(a.ID, b.ID))
 	})
 }

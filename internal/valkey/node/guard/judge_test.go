@@ -116,8 +116,12 @@ func TestJudge(t *testing.T) {
 		do    Action
 		asked string
 	}{
-		"it lost its data: the best replica takes over":             {nil, Ask, "a1"},
-		"the one with more of the data is the better one":           {[]func(*scene){ahead}, Ask, "a2"},
+		"it lost its data: the best replica takes over":   {nil, Ask, "a1"},
+		"the one with more of the data is the better one": {[]func(*scene){ahead}, Ask, "a2"},
+		"all were restarted since, and have what is on their disks": {[]func(*scene){ahead, func(s *scene) {
+			s.servers["a1"].LinkDown, s.servers["a2"].LinkDown = -1, -1
+		}}, Ask, "a2"},
+		"one that is being sent everything is not asked":            {[]func(*scene){func(s *scene) { s.servers["a1"].Syncing = true }}, Ask, "a2"},
 		"also at another address":                                   {[]func(*scene){at("10.0.0.9:1")}, Ask, "a1"},
 		"an older copy is not enough while a replica has more":      {[]func(*scene){data(Snapshot)}, Ask, "a1"},
 		"it has its data":                                           {[]func(*scene){data(Log)}, Start, ""},
