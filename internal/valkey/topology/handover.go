@@ -1,8 +1,6 @@
 package topology
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Handover says whether a shard can be handed over now to a replica of it, which may
 // lag behind by so many bytes, so that no write is lost and none fails. If not, doubt
@@ -20,8 +18,11 @@ func (n Nodes) Handover(to string, lag int64) (doubt string, clear bool) {
 	if !found {
 		return candidate.Name + ": its primary does not answer, or it has none", false
 	}
-	if doubt = inSync(candidate, primary, lag); doubt != "" {
-		return doubt, false
+	if primary.Server.Self().Slots == "" {
+		return primary.Name + " owns no slots", false
+	}
+	if doubt = candidate.Server.Trails(primary.Server, lag); doubt != "" {
+		return candidate.Name + " " + doubt, false
 	}
 	if doubt, quorum := n.Quorum(); !quorum {
 		return doubt, false
@@ -34,24 +35,24 @@ func (n Nodes) Handover(to string, lag int64) (doubt string, clear bool) {
 	return "", true
 }
 
-// inSync is about the two alone: what is missing for the one to have all of the other.
-func inSync(replica, primary Node, lag int64) string {
-	r, p := replica.Server, primary.Server
+// Trails is what a replica lacks, in words that follow its name, to have all of its
+// primary but so many bytes; "" is nothing.
+func (s *Server) Trails(primary *Server, lag int64) string {
 	switch {
-	case p.Self().Slots == "":
-		return primary.Name + " owns no slots"
-	case r.Loading || p.Loading:
-		return replica.Name + " or its primary is reading its data"
-	case r.Syncing:
-		return replica.Name + " is being sent all data of its primary"
-	case !r.Synced:
-		return replica.Name + " has no link to its primary"
-	case p.History == "" || r.History != p.History:
-		return replica.Name + " is not known to follow the changes of its primary"
-	case p.Offset-r.Offset > lag:
-		return fmt.Sprintf("%s is %d bytes behind its primary", replica.Name, p.Offset-r.Offset)
-	case r.ShardID != p.ShardID:
-		return replica.Name + " names another shard than its primary"
+	case s.Self().Follows != primary.ID:
+		return "does not follow the primary of its shard"
+	case s.Loading || primary.Loading:
+		return "or its primary is reading its data"
+	case s.Syncing:
+		return "is being sent all data of its primary"
+	case !s.Synced:
+		return "has no link to its primary"
+	case primary.History == "" || s.History != primary.History:
+		return "is not known to follow the changes of its primary"
+	case primary.Offset-s.Offset > lag:
+		return fmt.Sprintf("is %d bytes behind its primary", primary.Offset-s.Offset)
+	case s.ShardID != primary.ShardID:
+		return "names another shard than its primary"
 	}
 	return ""
 }

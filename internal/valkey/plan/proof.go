@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Proof is the evidence that allows one thing that cannot be undone. Only this package
+// makes one, out of what was seen, so whoever holds one may do what it is for, and
+// nothing else. Nil is no proof.
+type Proof interface {
+	// Of says that it is the proof for this subject: the ID of a server, the name of a
+	// pod, or a set of slots.
+	Of(subject string) bool
+	// String says what was seen, for a status and its events.
+	fmt.Stringer
+	sealed()
+}
+
+// What a proof allows is in its type.
+type (
+	// ForgetProof allows that servers forget the one it is of.
+	ForgetProof interface {
+		Proof
+		forget()
+	}
+	// FailoverProof allows that the server it is of becomes the primary of its shard.
+	FailoverProof interface {
+		Proof
+		// Forced says that the primary is not to be asked.
+		Forced() bool
+		failover()
+	}
+	// SlotProof allows that servers believe in a new owner of the slots it is of.
+	SlotProof interface {
+		Proof
+		// Owner is the ID of the new one.
+		Owner() string
+		slots()
+	}
+	// PodProof allows that the pod it is of is deleted, to be made anew.
+	PodProof interface {
+		Proof
+		pod()
+	}
+	// ShrinkProof allows that the pods it is of are removed for good, with their volumes.
+	ShrinkProof interface {
+		Proof
+		shrink()
+	}
+)
+
+// evidence is what every proof is made of: whom it is about, and what was seen.
+type evidence struct{ subjects, seen string }
+
+const between = "\n" // which is in no name of a pod, no ID and no slots
+
+func evidenceOf(seen string, subjects ...string) evidence {
+	return evidence{subjects: strings.Join(subjects, between), seen: seen}
+}
+
+// Of implements Proof.
+func (e evidence) Of(subject string) bool {
+	return subject != "" && slices.Contains(strings.Split(e.subjects, between), subject)
+}
+
+// String implements Proof.
+func (e evidence) String() string { return e.seen }
+
+func (evidence) sealed() {}
+
+type (
+	forgetProof   struct{ evidence }
+	failoverProof struct {
+		evidence
+		forced bool
+	}
+	slotProof struct {
+		evidence
+		owner string
+	}
+	podProof    struct{ evidence }
+	shrinkProof struct{ evidence }
+)
+
+func (forgetProof) forget()          {}
+func (failoverProof) failover()      {}
+func (slotProof) slots()             {}
+func (podProof) pod()                {}
+func (shrinkProof) shrink()          {}
+func (p failoverProof) Forced() bool { return p.forced }
+func (p slotProof) Owner() string    { return p.owner }

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// ProveFailover allows a replica to take over from a primary that lives: nothing is
+// lost, because the primary holds its clients until the replica has everything. lag is
+// how many bytes behind the replica may be when it is asked.
+func ProveFailover(n topology.Nodes, to string, lag int64) (proof FailoverProof, doubt string) {
+	if doubt, clear := n.Handover(to, lag); !clear {
+		return nil, doubt
+	}
+	heir, _ := n.ByID(to)
+	primary, _ := n.ByID(heir.Server.Self().Follows)
+	seen := fmt.Sprintf("%s is at %d of %d of %s; %d voters back it in epoch %d", heir.Name, heir.Server.Offset,
+		primary.Server.Offset, primary.Name, len(n.Voters()), primary.Server.Self().Epoch)
+	return failoverProof{evidence: evidenceOf(seen, to)}, ""
+}
+
+// Slack is by how much a replica may have lost its link before its primary ended: both
+// are told in whole seconds, by two clocks.
+const Slack = 2 * time.Second
+
+// ProveForcedFailover allows a replica to take over from a primary that is known not to
+// run, for this long: the replica is the best there is, and followed to the end.
+func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (proof FailoverProof, doubt string) {
+	heir, found := n.ByID(to)
+	if !found {
+		return nil, to + " does not answer"
+	}
+	dead := heir.Server.Self().Follows
+	if dead == "" {
+		return nil, heir.Name + " is a primary"
+	}
+	if m, answers := n.ByID(dead); answers {
+		return nil, "its primary " + m.Name + " answers"
+	}
+	shard := n.Shard(heir.Shard)
+	if m, may := mayRun(shard); may {
+		return nil, m.Name + " is silent and may be the primary, which is not known to have ended"
+	}
+	var copies []*topology.Server
+	for _, m := range shard {
+		if m.Server != nil && m.Server.Self().Follows == dead {
+			copies = append(copies, m.Server)
+		}
+	}
+	best, found := topology.Best(copies)
+	lost := time.Duration(heir.Server.LinkDown) * time.Second
+	switch {
+	case !found || !heir.Server.Copies():
+		return nil, heir.Name + " holds no copy of its primary"
+	case best.ID != to:
+		return nil, fmt.Sprintf("%s has more of its primary than %s", best.ID, heir.Name)
+	case !heir.Server.Synced && lost > endedFor+Slack:
+		return nil, fmt.Sprintf("%s lost its link %s ago, and its primary ended %s ago", heir.Name, lost, endedFor)
+	}
+	if doubt, majority := majority(n, dead); !majority {
+		return nil, doubt
+	}
+	seen := fmt.Sprintf("its primary has ended; %s is the best of %d copies, at %d, and a majority of primaries answers", heir.Name, len(copies), heir.Server.Offset)
+	return failoverProof{evidence: evidenceOf(seen, to), forced: true}, ""
+}
+
+// mayRun is a node that does not answer and is not known to have ended: whoever is not
+// heard may be there.
+func mayRun(n topology.Nodes) (topology.Node, bool) {
+	for _, m := range n {
+		if m.Server == nil && m.UID != "" && !m.Ended && !m.Unborn {
+			return m, true
+		}
+	}
+	return topology.Node{}, false
+}
+
+// majority says that enough primaries answer to vote, and see the replica's primary as
+// the owner of its slots, without which they would not.
+func majority(n topology.Nodes, dead string) (doubt string, is bool) {
+	if doubt, quorum := n.Quorum(); !quorum {
+		return doubt, false
+	}
+	for _, v := range n.Voters() {
+		if p, known := v.Server.Peer(dead); !known || p.Slots == "" {
+			return v.Name + " does not see slots of the primary that ended", false
+		}
+	}
+	return "", true
+}

@@ -1,0 +1,37 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// ProveShrink allows that pods are removed for good, with their volumes: those that
+// stay serve every slot, know only each other, and nothing is in those that go.
+func ProveShrink(n topology.Nodes, leaving []string) (proof ShrinkProof, doubt string) {
+	goes := func(m topology.Node) bool { return slices.Contains(leaving, m.Name) }
+	stay := slices.DeleteFunc(slices.Clone(n), goes)
+	if len(leaving) == 0 {
+		return nil, "nothing is to be removed"
+	}
+	if m, silent := stay.Silent(); silent {
+		return nil, m.Name + " stays and does not answer"
+	}
+	if doubt = covered(stay); doubt != "" {
+		return nil, "without those that go: " + doubt
+	}
+	if id, by, found := stay.Stranger(); found {
+		return nil, fmt.Sprintf("%s still lists %s", by.Name, id)
+	}
+	for _, m := range n {
+		if goes(m) && m.Server != nil && m.Server.Holds() {
+			return nil, m.Name + " holds keys, slots or a role"
+		}
+		if !goes(m) && len(m.Server.Open) > 0 {
+			return nil, fmt.Sprintf("%s has slot %d open", m.Name, m.Server.Open[0].Slot)
+		}
+	}
+	seen := fmt.Sprintf("%d nodes stay, serve %d slots and know nobody else; %d that go hold nothing", len(stay), topology.TotalSlots, len(leaving))
+	return shrinkProof{evidenceOf(seen, leaving...)}, ""
+}
