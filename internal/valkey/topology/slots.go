@@ -3,6 +3,7 @@ package topology
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,12 +35,12 @@ func ParseSlots(text string) (Slots, error) {
 	if canonical { // as servers write it: worth knowing, where a thousand views list a thousand peers
 		return Slots(strings.Join(fields, " ")), nil
 	}
-	var set slotSet
+	ranges := make([][2]int, 0, len(fields))
 	for _, part := range fields {
 		r, _ := parseRange(part)
-		set.add(r[0], r[1])
+		ranges = append(ranges, r)
 	}
-	return set.slots(), nil
+	return joined(ranges), nil
 }
 
 // written is the one way to write a range.
@@ -109,55 +110,52 @@ func (s Slots) Overlaps(o Slots) bool {
 
 // Without is the slots of s that are not in o.
 func (s Slots) Without(o Slots) Slots {
-	if o == "" {
+	if o == "" || s == "" {
 		return s
 	}
-	var set slotSet
-	set.addAll(s)
-	for _, r := range o.Ranges() {
-		for i := r[0]; i <= r[1]; i++ {
-			set[i] = false
+	var left [][2]int
+	others := o.Ranges()
+	for _, r := range s.Ranges() {
+		for _, q := range others {
+			if q[1] < r[0] || q[0] > r[1] {
+				continue
+			}
+			if q[0] > r[0] {
+				left = append(left, [2]int{r[0], q[0] - 1})
+			}
+			r[0] = q[1] + 1
+		}
+		if r[0] <= r[1] {
+			left = append(left, r)
 		}
 	}
-	return set.slots()
+	return joined(left)
 }
 
 // With is the slots that are in either set.
 func (s Slots) With(o Slots) Slots {
-	var set slotSet
-	set.addAll(s)
-	set.addAll(o)
-	return set.slots()
-}
-
-type slotSet [TotalSlots]bool
-
-func (set *slotSet) add(first, last int) {
-	for i := first; i <= last; i++ {
-		set[i] = true
+	switch {
+	case s == "":
+		return o
+	case o == "":
+		return s
 	}
+	return joined(append(s.Ranges(), o.Ranges()...))
 }
 
-func (set *slotSet) addAll(s Slots) {
-	for _, r := range s.Ranges() {
-		set.add(r[0], r[1])
-	}
-}
-
-func (set *slotSet) slots() Slots {
+// joined is the set of all the ranges, which may be in any order and overlap.
+func joined(ranges [][2]int) Slots {
+	slices.SortFunc(ranges, func(a, b [2]int) int { return a[0] - b[0] })
 	var b strings.Builder
-	for i := 0; i < TotalSlots; i++ {
-		if !set[i] {
-			continue
-		}
-		first := i
-		for i+1 < TotalSlots && set[i+1] {
-			i++
+	for i := 0; i < len(ranges); {
+		r := ranges[i]
+		for i++; i < len(ranges) && ranges[i][0] <= r[1]+1; i++ {
+			r[1] = max(r[1], ranges[i][1])
 		}
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(written([2]int{first, i}))
+		b.WriteString(written(r))
 	}
 	return Slots(b.String())
 }

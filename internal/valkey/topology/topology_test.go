@@ -183,8 +183,19 @@ func TestSlots(t *testing.T) {
 		for i := range sa {
 			overlap = overlap || sb[i]
 		}
-		if a.Overlaps(b) != overlap || a.With(b).Count()-b.Count() != a.Without(b).Count() {
-			t.Errorf("%q and %q", a, b)
+		if a.Overlaps(b) != overlap {
+			t.Errorf("%q overlaps %q: %t", a, b, !overlap)
+		}
+		with, without := set(a.With(b)), set(a.Without(b))
+		for i := range 60 {
+			if with[i] != (sa[i] || sb[i]) || without[i] != (sa[i] && !sb[i]) {
+				t.Errorf("slot %d of %q with %q, or without", i, a, b)
+			}
+		}
+		for _, made := range []Slots{a.With(b), a.Without(b)} {
+			if again, err := ParseSlots(string(made)); again != made || err != nil || len(made.List()) != made.Count() {
+				t.Errorf("%q is not written in the one way: %v", made, err)
+			}
 		}
 	})
 }
