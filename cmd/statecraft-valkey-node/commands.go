@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/node"
+)
+
+func run(ctx context.Context, args []string) error {
+	r := &node.Run{Say: say}
+	set := flag.NewFlagSet("run", flag.ContinueOnError)
+	set.StringVar(&r.Program, "server", "valkey-server", "the server's program")
+	set.StringVar(&r.Config, "config", "/etc/valkey/valkey.conf", "configuration that all servers share")
+	set.StringVar(&r.Rendered, "rendered", "", "where to write the configuration of this server; default statecraft.conf in the data directory")
+	set.StringVar(&r.IP, "announce-ip", os.Getenv("POD_IP"), "address that others shall use; default $POD_IP")
+	set.StringVar(&r.AcceptLoss, "accept-loss-file", "", "file with IDs of servers that may start empty although replicas may hold their data")
+	set.DurationVar(&r.Patience, "patience", 0, "how long to wait for others before giving up; default four times the node timeout and 10s")
+	set.StringVar(&r.PrimaryUser, "primary-user", "", "who the server is to its primary")
+	set.StringVar(&r.PrimaryPasswordFile, "primary-password-file", "", "file with the password for primary-user")
+	peers := set.String("peers", "", "host:port, comma-separated, where other servers may be found; a name stands for all its addresses")
+	access(set, &r.Access)
+	if err := parse(set, args); err != nil {
+		return err
+	}
+	r.Peers = strings.FieldsFunc(*peers, func(c rune) bool { return c == ',' || c == ' ' })
+	for _, p := range r.Peers {
+		if _, _, err := net.SplitHostPort(p); err != nil {
+			return fmt.Errorf("parse peers: %w", err)
+		}
+	}
+	return r.Exec(ctx)
+}
+
+func ready(ctx context.Context, args []string) error {
+	var p node.Probe
+	set := flag.NewFlagSet("ready", flag.ContinueOnError)
+	set.StringVar(&p.Addr, "addr", "127.0.0.1:6379", "where the server answers")
+	set.StringVar(&p.Noted, "noted", "", "file in which to note since when the server is a primary, for handover")
+	access(set, &p.Access)
+	if err := parse(set, args); err != nil {
+		return err
+	}
+	words, err := p.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println(words)
+	return nil
+}
+
+func handover(ctx context.Context, args []string) error {
+	h := &node.Handover{Say: say}
+	set := flag.NewFlagSet("handover", flag.ContinueOnError)
+	set.StringVar(&h.Addr, "addr", "127.0.0.1:6379", "where the server answers")
+	set.StringVar(&h.Noted, "noted", "", "file in which ready notes since when the server is a primary")
+	set.DurationVar(&h.Within, "within", 20*time.Second, "how long all of it may take; less than the pod's grace period")
+	set.DurationVar(&h.Linger, "linger", 2*time.Second, "how long to go on telling clients where their keys are")
+	access(set, &h.Access)
+	if err := parse(set, args); err != nil {
+		return err
+	}
+	return h.Do(ctx)
+}
+
+// access adds the flags by which this program logs on. There is none for a password:
+// arguments can be read by others.
+func access(set *flag.FlagSet, a *node.Access) {
+	set.StringVar(&a.User, "user", "", "user to log on as")
+	set.StringVar(&a.PasswordFile, "password-file", "", "file with the password of user")
+	set.StringVar(&a.TLSDir, "tls-dir", "", "directory of tls.crt, tls.key and ca.crt; without it nothing is encrypted")
+	set.StringVar(&a.ServerName, "tls-server-name", "", "name that the certificates of all servers are for")
+}
+
+var errArguments = errors.New("unexpected argument")
+
+func parse(set *flag.FlagSet, args []string) error {
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	if set.NArg() > 0 {
+		return fmt.Errorf("%w %q", errArguments, set.Arg(0))
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/node/guard"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+// ErrRefused says that the server must not start. To try again is right.
+var ErrRefused = errors.New("the server must not start")
+
+const (
+	lookEvery    = 50 * time.Millisecond
+	resolveEvery = time.Second
+	// askAgain is after which time an answer that led to nothing is asked for again.
+	askAgain = 2500 * time.Millisecond
+)
+
+// await returns when the server may start.
+func (r *Run) await(ctx context.Context, here guard.Here, timeout time.Duration) error {
+	client, err := r.Access.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	patience := r.Patience
+	if patience == 0 {
+		patience = 4*timeout + 10*time.Second // an automatic failover takes half of it
+	}
+	w := &wait{Run: r, client: client, here: here, timeout: timeout}
+	until := time.Now().Add(patience)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		w.here.Late = time.Now().After(until)
+		if done, err := w.round(ctx); done {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// wait is one wait for the right moment to start.
+type wait struct {
+	*Run
+	client  *wire.Client
+	here    guard.Here
+	timeout time.Duration
+
+	said     string
+	asked    time.Time
+	seeds    []string
+	resolved time.Time
+}
+
+// round looks once, and does what the verdict says.
+func (w *wait) round(ctx context.Context) (done bool, err error) {
+	if time.Since(w.resolved) > resolveEvery {
+		w.seeds, w.resolved = resolve(ctx, w.Peers), time.Now()
+	}
+	seen := look{client: w.client, here: w.here, seeds: w.seeds}.all(ctx)
+	v := guard.Judge(w.here, seen)
+	if words := fmt.Sprintf("%s: %s", v.Do, v.Words); words != w.said {
+		w.say("%s", words)
+		w.said = words
+	}
+	switch v.Do {
+	case guard.Start:
+		return true, nil
+	case guard.Refuse:
+		return true, fmt.Errorf("%w: %s", ErrRefused, v.Words)
+	case guard.Ask:
+		w.ask(ctx, v, seen)
+	case guard.Wait:
+	}
+	return false, nil
+}
+
+// ask asks a replica to become the primary. What the others say next shows whether
+// it did; an error is one more thing that may pass.
+func (w *wait) ask(ctx context.Context, v guard.Verdict, seen []guard.Seen) {
+	if !w.asked.IsZero() && time.Since(w.asked) < again(seen, w.timeout) {
+		return
+	}
+	w.asked = time.Now()
+	w.say("asking %s at %s to become the primary", v.ID, v.Addr)
+	if err := w.client.Failover(ctx, wire.Target{Addr: v.Addr, ID: v.ID}, wire.Forced); err != nil {
+		w.say("%v", err)
+	}
+}
+
+// again is how long a failover that came to nothing keeps the next from success.
+func again(seen []guard.Seen, timeout time.Duration) time.Duration {
+	nodes := make(topology.Nodes, 0, len(seen))
+	for _, s := range seen {
+		nodes = append(nodes, topology.Node{Pod: topology.Pod{Name: s.ID, Addr: s.Addr}, Server: s.Server})
+	}
+	if len(nodes.Voters()) == 0 {
+		return 4 * timeout
+	}
+	_, afterFailure := nodes.Spacing()
+	return max(askAgain, afterFailure)
+}

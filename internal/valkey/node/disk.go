@@ -1,0 +1,93 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/node/config"
+	"github.com/statecraft-dev/statecraft/internal/valkey/node/guard"
+	"github.com/statecraft-dev/statecraft/internal/valkey/node/nodesconf"
+)
+
+// unloadable is added to the name of a file that no server starts with. It is kept
+// for whoever wants to know what happened.
+const unloadable = ".unloadable"
+
+// data looks for what the server would load. With a log it loads nothing else.
+func data(s config.Settings) (guard.Data, error) {
+	if s.Log != "" {
+		files, err := os.ReadDir(s.Log)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("look for data: %w", err)
+		}
+		for _, f := range files {
+			if filepath.Ext(f.Name()) != ".manifest" && filled(filepath.Join(s.Log, f.Name())) {
+				return guard.Log, nil
+			}
+		}
+		return guard.Nothing, nil
+	}
+	if filled(s.Snapshot) {
+		return guard.Snapshot, nil
+	}
+	return guard.Nothing, nil
+}
+
+func filled(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+}
+
+// memory reads what the server knew when it last ran, and mends it where a server of
+// this version needs that; nil is that it remembers nothing. A file that cannot be
+// loaded is put aside: no server would ever start with it.
+func (r *Run) memory(file, version string) (*nodesconf.File, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read memory: %w", err)
+	}
+	known, err := nodesconf.Parse(string(text))
+	if err != nil {
+		r.say("%v: it is put aside, and the server starts with a new name", err)
+		if err := os.Rename(file, file+unloadable); err != nil {
+			return nil, fmt.Errorf("put memory aside: %w", err)
+		}
+		return nil, nil
+	}
+	if !nodesconf.Fragile(version) {
+		return &known, nil
+	}
+	if mended, changed := nodesconf.Repair(string(text)); len(changed) > 0 {
+		r.say("%v were in another shard than their primaries in nodes.conf: mended", changed)
+		if err := replace(file, mended, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return &known, nil
+}
+
+// replace writes a file so that it is there as a whole or not at all.
+func replace(file, text string, mode fs.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+			err = fmt.Errorf("write %s: %w", file, err)
+		}
+	}()
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}

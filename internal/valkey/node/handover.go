@@ -1,0 +1,122 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+// ErrNotHandedOver says that the server is still a primary.
+var ErrNotHandedOver = errors.New("not handed over")
+
+const (
+	// lag is how many bytes a replica may lack: writes are paused until it has them.
+	lag = 1 << 20
+	// attempt is how long a failover is given; servers below 8.1 need all of it.
+	attempt    = 2500 * time.Millisecond
+	oldAttempt = 5500 * time.Millisecond
+)
+
+// Handover makes a replica the primary in place of a server that is about to stop.
+type Handover struct {
+	Addr   string
+	Access Access
+	// Within is how long all of it may take.
+	Within time.Duration
+	// Linger is how long the server goes on to tell clients where their keys are now.
+	Linger time.Duration
+	// Noted is the file in which Note keeps since when the server is a primary.
+	Noted string
+	Say   func(words string)
+}
+
+func (h *Handover) say(format string, args ...any) { h.Say(fmt.Sprintf(format, args...)) }
+
+// Do returns nil when the server may be stopped without harm.
+func (h *Handover) Do(ctx context.Context) error {
+	client, err := h.Access.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, h.Within)
+	defer cancel()
+	began := time.Now()
+	handed, err := h.until(ctx, client)
+	if err != nil || !handed {
+		return err
+	}
+	h.say("handed over in %s", time.Since(began).Round(time.Millisecond))
+	pause(ctx, h.Linger)
+	return nil
+}
+
+// until tries until another is the primary. It is over at once for a server that has
+// nothing to hand over or nobody to hand it to.
+func (h *Handover) until(ctx context.Context, client *wire.Client) (handed bool, err error) {
+	for {
+		self, err := client.Ask(ctx, h.Addr)
+		if err != nil {
+			return false, fmt.Errorf("%w: %w", ErrNotHandedOver, err)
+		}
+		view := around(ctx, client, self)
+		step := next(self, view)
+		if step.done {
+			h.say("%s", step.words)
+			return false, nil
+		}
+		wait, words := lookEvery, step.words
+		if step.to != nil {
+			if wait, words = h.spacing(self, view), "the voters voted only just"; wait <= 0 {
+				if h.try(ctx, client, view, *step.to) {
+					return true, nil
+				}
+				_, afterFailure := view.Spacing()
+				wait, words = max(lookEvery, afterFailure), step.to.Addr+" was asked, and nothing came of it"
+			}
+		}
+		if !pause(ctx, wait) {
+			return false, fmt.Errorf("%w: %s", ErrNotHandedOver, words)
+		}
+	}
+}
+
+// try asks for a failover and waits for what comes of it.
+func (h *Handover) try(ctx context.Context, client *wire.Client, view topology.Nodes, to topology.Node) bool {
+	h.say("handing over to %s at %s", to.Server.ID, to.Addr)
+	within := attempt
+	if spaced, _ := view.Spacing(); spaced > 0 {
+		within = oldAttempt
+	}
+	if err := client.Failover(ctx, wire.Target{Addr: to.Addr, ID: to.Server.ID}, wire.Agreed); err != nil {
+		h.say("%v", err)
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for {
+		if s, err := client.Ask(ctx, h.Addr); err == nil && s.Self().Follows != "" {
+			return true
+		}
+		if !pause(ctx, lookEvery) {
+			return false
+		}
+	}
+}
+
+// pause waits, and says false, at once, if that would take longer than all of it may.
+func pause(ctx context.Context, d time.Duration) bool {
+	if end, bounded := ctx.Deadline(); bounded && time.Until(end) < d {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,68 @@
+package node
+
+import (
+	"context"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+// step is what a server that is about to stop should do next.
+type step struct {
+	done  bool           // nothing
+	to    *topology.Node // ask this one to take over
+	words string
+}
+
+// around is the server itself and those who decide with it: its replicas and all
+// that vote.
+func around(ctx context.Context, client wire.Reader, self *topology.Server) topology.Nodes {
+	nodes := topology.Nodes{{Pod: topology.Pod{Name: "this server"}, Server: self}}
+	var addrs []string
+	for _, p := range self.View {
+		if p.ID != self.ID && p.Addr != "" && (p.Follows == self.ID || p.Slots != "") {
+			addrs = append(addrs, p.Addr)
+		}
+	}
+	for addr, server := range askAll(ctx, client, addrs) {
+		nodes = append(nodes, topology.Node{Pod: topology.Pod{Name: addr, Addr: addr}, Server: server})
+	}
+	return nodes
+}
+
+// next decides whom to hand over to, as the operator would.
+func next(self *topology.Server, view topology.Nodes) step {
+	own := self.Self()
+	switch {
+	case own.Follows != "":
+		return step{done: true, words: "a replica: nothing to hand over"}
+	case own.Slots == "":
+		return step{done: true, words: "no slots: nothing to hand over"}
+	case !followed(self):
+		return step{done: true, words: "no replica: nobody to hand over to"}
+	}
+	var replicas []*topology.Server
+	for _, n := range view {
+		if n.Server.Self().Follows == self.ID {
+			replicas = append(replicas, n.Server)
+		}
+	}
+	best, found := topology.Best(replicas)
+	if !found {
+		return step{words: "no replica has a copy"}
+	}
+	if doubt, clear := view.Handover(best.ID, lag); !clear {
+		return step{words: doubt}
+	}
+	heir, _ := view.ByID(best.ID)
+	return step{to: &heir}
+}
+
+func followed(s *topology.Server) bool {
+	for _, p := range s.View {
+		if p.Follows == s.ID {
+			return true
+		}
+	}
+	return false
+}

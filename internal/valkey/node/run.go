@@ -1,0 +1,138 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/node/config"
+	"github.com/statecraft-dev/statecraft/internal/valkey/node/guard"
+)
+
+// Run starts a server.
+type Run struct {
+	Program  string // the server; found in PATH if it is a name
+	Config   string // file with the configuration that all servers share
+	Rendered string // file for the configuration of this one; "" is in the data directory
+	IP       string // what others shall call it
+	// Peers are host:port where servers of the cluster may be found, as by the name of
+	// a headless Service.
+	Peers []string
+	// AcceptLoss is a file of IDs of servers that may start empty whatever replicas hold.
+	AcceptLoss string
+	// Patience is how long to wait for others before giving up; 0 is long enough for an
+	// automatic failover.
+	Patience time.Duration
+	Access   Access
+	// PrimaryUser and PrimaryPasswordFile are what the server shows to its primary.
+	PrimaryUser, PrimaryPasswordFile string
+	Say                              func(words string)
+}
+
+func (r *Run) say(format string, args ...any) { r.Say(fmt.Sprintf(format, args...)) }
+
+// Exec makes this process the server, once it may start. It returns only errors.
+func (r *Run) Exec(ctx context.Context) error {
+	program, rendered, err := r.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Exec(program, []string{filepath.Base(program), rendered}, os.Environ()); err != nil {
+		return fmt.Errorf("become %s: %w", program, err)
+	}
+	return nil
+}
+
+// prepare does all that comes before the server: it may take as long as Patience.
+func (r *Run) prepare(ctx context.Context) (program, rendered string, err error) {
+	program, err = exec.LookPath(r.Program)
+	if err != nil {
+		return "", "", fmt.Errorf("find server: %w", err)
+	}
+	version, err := versionOf(ctx, program)
+	if err != nil {
+		return "", "", err
+	}
+	settings, rendered, err := r.configure(version)
+	if err != nil {
+		return "", "", err
+	}
+	known, err := r.memory(settings.NodesConf, version)
+	if err != nil {
+		return "", "", err
+	}
+	here := guard.Here{Known: known}
+	if r.IP != "" {
+		here.Addr = net.JoinHostPort(r.IP, settings.Port)
+	}
+	if here.Data, err = data(settings); err != nil {
+		return "", "", err
+	}
+	if known != nil {
+		here.Accepted, err = r.accepted(known.Self.ID)
+		if err != nil {
+			return "", "", err
+		}
+	}
+	return program, rendered, r.await(ctx, here, settings.Timeout)
+}
+
+func versionOf(ctx context.Context, program string) (string, error) {
+	out, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w", program, err)
+	}
+	return config.Version(string(out))
+}
+
+// configure writes the configuration for this server, which only it can read: there
+// may be a password in it.
+func (r *Run) configure(version string) (config.Settings, string, error) {
+	shared, err := os.ReadFile(r.Config)
+	if err != nil {
+		return config.Settings{}, "", fmt.Errorf("read configuration: %w", err)
+	}
+	settings, err := config.Parse(string(shared))
+	if err != nil {
+		return settings, "", err
+	}
+	password, err := secret(r.PrimaryPasswordFile)
+	if err != nil {
+		return settings, "", err
+	}
+	text, err := config.Render(string(shared), config.Server{
+		Version: version, IP: r.IP, TLS: r.Access.TLSDir,
+		Primary: config.Login{User: r.PrimaryUser, Password: password},
+	})
+	if err != nil {
+		return settings, "", err
+	}
+	rendered := r.Rendered
+	if rendered == "" {
+		rendered = filepath.Join(settings.Dir, "statecraft.conf")
+	}
+	return settings, rendered, replace(rendered, text, 0o600)
+}
+
+// accepted says that somebody wrote down that the server may start without what
+// replicas may hold.
+func (r *Run) accepted(id string) (bool, error) {
+	if r.AcceptLoss == "" {
+		return false, nil
+	}
+	text, err := os.ReadFile(r.AcceptLoss)
+	if os.IsNotExist(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read accepted losses: %w", err)
+	}
+	return slices.Contains(strings.Fields(string(text)), id), nil
+}
