@@ -106,8 +106,8 @@ type account struct {
 	count int
 }
 
-// settle pairs those that give with those that take: first where one has just what the
-// other lacks, then the largest with the largest. Every pair settles one of the two.
+// settle pairs those that give with those that take, at first where one has just what
+// the other lacks. Every pair settles one of the two.
 func settle(give, take []account) (moves []Move) {
 	for len(give) > 0 {
 		g, t := pairOff(give, take)
@@ -129,13 +129,7 @@ func pairOff(give, take []account) (from, to int) {
 			if g.count == t.count {
 				return i, j
 			}
-			if g.count > give[from].count {
-				from = i
-			}
-			if t.count > take[to].count {
-				to = j
-			}
 		}
 	}
-	return from, to
+	return 0, 0
 }

@@ -38,6 +38,10 @@ func TestMoves(t *testing.T) {
 			{From: 3, To: 0, Slots: "15018-16383"}, {From: 3, To: 1, Slots: "13653-15017"}, {From: 3, To: 2, Slots: "12288-13652"}}},
 		"one has twice the weight": {holdings: even(3, 1, 1, 2), want: []Move{
 			{From: 0, To: 2, Slots: "4096-5461"}, {From: 1, To: 2, Slots: "5462-6826"}}},
+		"one has what another lacks": {holdings: []Holding{
+			{Shard: 0, Slots: "0-4101", Weight: 4096}, {Shard: 1, Slots: "4102-8201", Weight: 4096},
+			{Shard: 2, Slots: "8202-12293", Weight: 4096}, {Shard: 3, Slots: "12294-14339", Weight: 2049}, {Shard: 4, Slots: "14340-16383", Weight: 2047}},
+			want: []Move{{From: 0, To: 3, Slots: "4099-4101"}, {From: 0, To: 4, Slots: "4096-4098"}, {From: 1, To: 2, Slots: "8198-8201"}}},
 		"one shard replaces another": {holdings: even(1, 0, 1), want: []Move{{From: 0, To: 1, Slots: "0-16383"}}},
 		"no shard stays":             {holdings: even(3, 0, 0, 0), doubt: "no shard is left"},
 		"a slot is nobody's":         {holdings: []Holding{{Slots: "0-16382", Weight: 1}}, doubt: "16383 of 16384"},

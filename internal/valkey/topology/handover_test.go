@@ -57,6 +57,7 @@ func TestHandover(t *testing.T) {
 		"a voter heard of other slots":       {change: func(n Nodes) { n[2].Server.View[0].Slots = "1" }, doubt: "with other slots"},
 		"a voter is in another epoch":        {change: func(n Nodes) { n[2].Server.View[0].Epoch = 9 }, doubt: "in another epoch"},
 		"the candidate, in another epoch":    {change: func(n Nodes) { n[2].Server.View[1].Epoch = 9 }, doubt: "in another epoch"},
+		"a voter knows an old epoch of both": {change: func(n Nodes) { n[2].Server.View[0].Epoch, n[2].Server.View[1].Epoch = 0, 0 }, doubt: "in another epoch"},
 		"it knows an old epoch itself":       {change: func(n Nodes) { n[1].Server.View[0].Epoch = 0 }, doubt: "in another epoch"},
 		"a voter groups them otherwise":      {change: func(n Nodes) { n[2].Server.View[1].Shard = "other" }, doubt: "in another shard"},
 	} {
