@@ -116,6 +116,21 @@ func TestBestIsOneForAll(t *testing.T) {
 	})
 }
 
+func TestQuorum(t *testing.T) {
+	for silent, want := range []bool{true, true, false, false, false} {
+		n := shards(4)
+		for i := range silent {
+			n[2*i].Server = nil
+		}
+		if doubt, quorum := n.Quorum(); quorum != want || quorum != (doubt == "") {
+			t.Errorf("%d of 4 silent: %t, %s", silent, quorum, doubt)
+		}
+	}
+	if _, quorum := (Nodes{}).Quorum(); quorum {
+		t.Error("nobody is a majority of nobody")
+	}
+}
+
 func TestSpacing(t *testing.T) {
 	n := shards(3)
 	if after, failed := n.Spacing(); after != 0 || failed != 0 {
