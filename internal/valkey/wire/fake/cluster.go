@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -17,29 +18,40 @@ type Cluster struct {
 	mu      sync.Mutex
 	servers map[string]*server // by address
 	born    int
+	now     time.Duration // since the beginning; only Advance moves it
+	written map[int]int64 // per slot the last write that was acknowledged
 }
 
 var (
 	_ wire.Reader = (*Cluster)(nil)
 	_ wire.Writer = (*Cluster)(nil)
+	_ wire.Mover  = (*Cluster)(nil)
 )
 
 // New returns a cluster without servers.
-func New() *Cluster { return &Cluster{servers: map[string]*server{}} }
-
-// configured is the node timeout that a server starts with, in milliseconds.
-const configured = 5000
+func New() *Cluster {
+	return &Cluster{servers: map[string]*server{}, written: map[int]int64{}}
+}
 
 // Start brings a blank server up at an address and returns its ID. One that was
 // there is gone with all it held.
 func (c *Cluster) Start(addr, version string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.born++
-	s := &server{id: made("server", c.born), shardID: made("shard", c.born), addr: addr, version: version, timeout: configured, met: map[string]bool{}}
-	s.view = map[string]*peer{s.id: {addr: addr, shardID: s.shardID}}
+	s := &server{addr: addr, version: version}
+	c.name(s)
+	s.restart()
 	c.servers[addr] = s
 	return s.id
+}
+
+// name makes a server one that nobody knows and that knows nobody.
+func (c *Cluster) name(s *server) {
+	c.born++
+	s.id, s.shardID, s.history = made("server", c.born), made("shard", c.born), made("history", c.born)
+	s.data, s.open = map[int]held{}, map[int]topology.OpenSlot{}
+	s.epoch, s.offset, s.synced, s.copied, s.earlier = 0, 0, false, false, earlier{}
+	s.alone()
 }
 
 // Stop takes the server at an address out of reach; Resume brings it back as it was.
@@ -48,8 +60,9 @@ func (c *Cluster) Stop(addr string) { c.set(addr, func(s *server) { s.down = tru
 // Resume brings a stopped server back into reach.
 func (c *Cluster) Resume(addr string) { c.set(addr, func(s *server) { s.down = false }) }
 
-// Write puts keys into the server at an address.
-func (c *Cluster) Write(addr string, keys int) { c.set(addr, func(s *server) { s.keys += keys }) }
+// Answer makes a server answer everything with an error, such as wire.ErrLoading or
+// wire.ErrDenied; nil lets it answer again.
+func (c *Cluster) Answer(addr string, err error) { c.set(addr, func(s *server) { s.answers = err }) }
 
 func (c *Cluster) set(addr string, change func(*server)) {
 	c.mu.Lock()
@@ -63,24 +76,44 @@ func (c *Cluster) set(addr string, change func(*server)) {
 func (c *Cluster) Ask(_ context.Context, addr string) (*topology.Server, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.up(addr) {
+	s := c.servers[addr]
+	switch {
+	case !c.up(addr):
 		return nil, fmt.Errorf("ask %s: %w", addr, wire.ErrUnreachable)
+	case s.answers != nil:
+		return nil, fmt.Errorf("ask %s: %w", addr, s.answers)
 	}
-	return c.servers[addr].answer(c.up), nil
+	return c.look(s), nil
 }
 
 func (c *Cluster) up(addr string) bool { return c.servers[addr] != nil && !c.servers[addr].down }
+
+// finds says that the server called id answers at the address.
+func (c *Cluster) finds(id, addr string) bool { return c.up(addr) && c.servers[addr].id == id }
 
 // at finds the server that is meant, and nobody else.
 func (c *Cluster) at(t wire.Target) (*server, error) {
 	switch s := c.servers[t.Addr]; {
 	case !c.up(t.Addr):
 		return nil, fmt.Errorf("tell %s: %w", t.Addr, wire.ErrUnreachable)
+	case s.answers != nil:
+		return nil, fmt.Errorf("tell %s: %w", t.Addr, s.answers)
 	case s.id != t.ID:
 		return nil, fmt.Errorf("tell %s: %w", t.Addr, wire.ErrOtherServer)
 	default:
 		return s, nil
 	}
+}
+
+// tell finds the server that is meant and lets it carry something out.
+func (c *Cluster) tell(t wire.Target, do func(*server) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, err := c.at(t)
+	if err != nil {
+		return err
+	}
+	return do(s)
 }
 
 // addresses are those of all servers, in order, so that nothing depends on chance.

@@ -1,114 +1,139 @@
 package fake
 
-import "maps"
+import (
+	"maps"
 
-// Step is one thing that has not happened yet: a message from one server to
-// another and its answer, or the first copy of a primary's data to a replica.
-type Step struct {
-	From, To string // addresses
-	Sync     bool
-}
-
-// Steps lists everything that can happen now and would change something.
-func (c *Cluster) Steps() (steps []Step) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, from := range c.addresses() {
-		s := c.servers[from]
-		if s.down {
-			continue
-		}
-		for _, to := range c.addresses() {
-			if to != from && c.up(to) && c.news(s, c.servers[to]) {
-				steps = append(steps, Step{From: from, To: to})
-			}
-		}
-		if s.self().follows != "" && !s.synced && c.up(s.primaryAddr()) {
-			steps = append(steps, Step{From: s.primaryAddr(), To: from, Sync: true})
-		}
-	}
-	return steps
-}
-
-// Deliver lets one step happen. One that is no longer possible does nothing.
-func (c *Cluster) Deliver(step Step) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.up(step.From) || !c.up(step.To) {
-		return
-	}
-	from, to := c.servers[step.From], c.servers[step.To]
-	if step.Sync {
-		// Replication dials an address: whoever answers there is copied.
-		if to.self().follows != "" && to.primaryAddr() == step.From {
-			to.keys, to.synced = from.keys, true
-		}
-		return
-	}
-	c.exchange(from, to)
-}
-
-// Settle delivers until nothing is left to happen.
-func (c *Cluster) Settle() {
-	for steps := c.Steps(); len(steps) > 0; steps = c.Steps() {
-		for _, s := range steps {
-			c.Deliver(s)
-		}
-	}
-}
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
 
 // exchange is a message and its answer. A server that was met is known from then
 // on to the one that met it; the other shakes hands in turn. Only who is known is
-// believed.
+// believed, and who was forgotten is not, until the ban is over.
 func (c *Cluster) exchange(from, to *server) {
 	if !from.reaches(to) {
 		return
 	}
-	if to.view[from.id] == nil {
-		to.met[from.addr] = true
-	} else {
+	switch {
+	case to.view[from.id] != nil:
 		to.learn(from)
-		to.hear(from)
+		to.hear(from, c)
+	case from.met[to.addr] || !to.bans(from.id, c):
+		to.met[from.addr] = true
 	}
-	from.learn(to)
-	from.hear(to)
+	if from.view[to.id] != nil || from.met[to.addr] {
+		from.learn(to)
+		from.hear(to, c)
+	}
 }
 
-// reaches says that the server sends messages to the other: it met or knows it.
-func (s *server) reaches(o *server) bool { return s.met[o.addr] || s.view[o.id] != nil }
-
-// news says that an exchange would change what either of them thinks.
-func (c *Cluster) news(from, to *server) bool {
-	if !from.reaches(to) {
-		return false
-	}
-	before := [2]server{from.copy(), to.copy()}
-	a, b := from.copy(), to.copy()
-	c.exchange(&a, &b)
-	return !a.equal(&before[0]) || !b.equal(&before[1])
+// reaches says that the server sends messages to the other: it met or knows it, and
+// where.
+func (s *server) reaches(o *server) bool {
+	p := s.view[o.id]
+	return s.met[o.addr] || p != nil && s.id != o.id
 }
 
-func (s *server) copy() server {
-	out := *s
-	out.view, out.met = make(map[string]*peer, len(s.view)), make(map[string]bool, len(s.met))
+// learn takes over what a known server says of itself. Of two that claim a slot, the
+// higher epoch is believed, and of the same the one that had it.
+func (s *server) learn(of *server) {
+	told := *of.self()
+	told.addr, told.shardID, told.state, told.silent = of.addr, of.shardID, "", 0
+	if old := s.view[of.id]; old != nil {
+		told.voted = old.voted
+	}
+	if told.follows != "" {
+		told.slots = ""
+	}
+	s.epoch = max(s.epoch, of.epoch)
+	heads := s.id // who leads the shard of this server
+	if !s.primary() {
+		heads = s.self().follows
+	}
+	var lost topology.Slots // by the one that leads
 	for id, p := range s.view {
-		q := *p
-		out.view[id] = &q
-	}
-	for addr := range s.met {
-		out.met[addr] = true
-	}
-	return out
-}
-
-func (s *server) equal(o *server) bool {
-	if len(s.view) != len(o.view) || len(s.met) != len(o.met) {
-		return false
-	}
-	for id, p := range s.view {
-		if q := o.view[id]; q == nil || *q != *p {
-			return false
+		both := told.slots.Without(told.slots.Without(p.slots))
+		switch {
+		case id == of.id || both == "":
+		case p.epoch < told.epoch:
+			p.slots = p.slots.Without(both)
+			if id == heads {
+				lost = both
+			}
+			if p.slots == "" {
+				s.repoint(id, of.id, both)
+			}
+		default:
+			told.slots = told.slots.Without(both)
 		}
 	}
-	return maps.Equal(s.met, o.met)
+	delete(s.met, of.addr)
+	s.view[of.id] = &told
+	s.yield(of, heads, lost)
+	s.collide(of)
+}
+
+// yield is what a server does whose shard lost slots to another. If that one took all
+// there were and owns no others, it is the new head of the shard, to be followed.
+// Otherwise the keys of those slots are not its own any more: it deletes them.
+func (s *server) yield(to *server, heads string, lost topology.Slots) {
+	if lost == "" {
+		return
+	}
+	if p := s.view[heads]; p != nil && p.slots == "" && s.view[to.id].slots == lost {
+		s.follow(to.id)
+		return
+	}
+	if s.primary() {
+		s.data, s.open = maps.Clone(s.data), maps.Clone(s.open)
+		for _, slot := range lost.List() {
+			delete(s.data, slot)
+			delete(s.open, slot)
+		}
+	}
+}
+
+// follow makes the server a replica, whose data are soon another's.
+func (s *server) follow(primary string) {
+	self, to := s.self(), s.view[primary]
+	self.follows, self.slots = primary, ""
+	self.shardID, s.shardID = to.shardID, to.shardID
+	s.synced, s.syncing, s.copied, s.manual = false, false, false, nil
+	s.end(topology.JobFailed, "the server is no primary any more")
+}
+
+// repoint lets open slots follow a failover of the other end.
+func (s *server) repoint(from, to string, slots topology.Slots) {
+	if s.view[to] == nil {
+		return
+	}
+	s.open = maps.Clone(s.open)
+	for slot, o := range s.open {
+		if o.Peer == from && (!o.Importing || slots.Overlaps(topology.Range(slot, slot))) {
+			o.Peer = to
+			s.open[slot] = o
+		}
+	}
+}
+
+// collide parts two primaries of the same epoch: the lower ID takes a new one.
+func (s *server) collide(of *server) {
+	if s.primary() && of.primary() && s.self().epoch == of.self().epoch && s.id < of.id {
+		s.epoch++
+		s.self().epoch = s.epoch
+	}
+}
+
+// hear takes over who else is known to a server that it knows: with those it shakes
+// hands itself. Whom that one was told to forget, it forgets.
+func (s *server) hear(from *server, c *Cluster) {
+	for id := range from.banned {
+		if from.bans(id, c) && s.view[id] != nil && id != s.id && id != s.self().follows {
+			s.forget(id, from.banned[id])
+		}
+	}
+	for id, p := range from.view {
+		if s.view[id] == nil && p.state != topology.Failed && !s.bans(id, c) {
+			s.met[p.addr] = true
+		}
+	}
 }

@@ -3,49 +3,105 @@ package fake
 import (
 	"context"
 	"fmt"
+	"maps"
+	"strconv"
+	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-// Failover implements wire.Writer.
-func (c *Cluster) Failover(_ context.Context, at wire.Target, _ wire.FailoverMode) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, err := c.at(at)
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf("fail over to %s: %w", s.addr, wire.ErrRefused)
+// Failover implements wire.Writer. That it is accepted says only that it will be tried.
+func (c *Cluster) Failover(_ context.Context, at wire.Target, mode wire.FailoverMode) error {
+	return c.tell(at, func(s *server) error {
+		if s.voter() {
+			return nil
+		}
+		primary := s.view[s.self().follows]
+		switch {
+		case s.primary() || primary == nil:
+			return fmt.Errorf("fail over to %s: %w: it is no replica", at.Addr, wire.ErrRefused)
+		case mode == wire.Agreed && (primary.state == topology.Failed || !c.finds(s.self().follows, primary.addr)):
+			return fmt.Errorf("fail over to %s: %w: its primary is down", at.Addr, wire.ErrRefused)
+		case mode == wire.Taken:
+			c.promote(s)
+		default:
+			s.manual = &manual{mode: mode, until: c.now + s.failoverTimeout()}
+		}
+		return nil
+	})
 }
 
-// Forget implements wire.Writer.
+func (s *server) failoverTimeout() time.Duration {
+	if ms, err := strconv.Atoi(s.settings["cluster-manual-failover-timeout"]); err == nil {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return 5 * time.Second
+}
+
+// ban is how long a server that was forgotten is not met again.
+const ban = time.Minute
+
+// Forget implements wire.Writer, with what the client refuses by itself.
 func (c *Cluster) Forget(_ context.Context, at wire.Target, id string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, err := c.at(at)
-	if err != nil {
-		return err
-	}
-	delete(s.view, id)
-	return nil
+	return c.tell(at, func(s *server) error {
+		gone := s.view[id]
+		if gone == nil {
+			return nil
+		}
+		for _, p := range s.view {
+			if p.follows == id || gone.slots != "" {
+				return fmt.Errorf("forget %s at %s: %w", id, at.Addr, wire.ErrNotBlank)
+			}
+		}
+		if id == s.id || id == s.self().follows {
+			return fmt.Errorf("forget %s at %s: %w", id, at.Addr, wire.ErrRefused)
+		}
+		s.forget(id, c.now+s.banTime())
+		return nil
+	})
 }
 
-// Reset implements wire.Writer.
-func (c *Cluster) Reset(_ context.Context, at wire.Target, _ bool) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, err := c.at(at)
-	if err != nil {
-		return err
+func (s *server) banTime() time.Duration {
+	if sec, err := strconv.Atoi(s.settings["cluster-blacklist-ttl"]); err == nil {
+		return time.Duration(sec) * time.Second
 	}
-	s.view = map[string]*peer{s.id: {addr: s.addr, shardID: s.shardID}}
-	return nil
+	return ban
+}
+
+func (s *server) forget(id string, until time.Duration) {
+	delete(s.met, s.view[id].addr)
+	delete(s.view, id)
+	s.banned[id] = until
+}
+
+// Reset implements wire.Writer, with what the client refuses by itself.
+func (c *Cluster) Reset(_ context.Context, at wire.Target, hard bool) error {
+	return c.tell(at, func(s *server) error {
+		if s.self().slots != "" || s.primary() && s.keys() > 0 {
+			return fmt.Errorf("reset %s: %w", at.Addr, wire.ErrNotBlank)
+		}
+		if hard {
+			c.name(s)
+			return nil
+		}
+		if !s.primary() {
+			s.data, s.synced, s.syncing = map[int]held{}, false, false
+			c.born++
+			s.shardID = made("shard", c.born)
+		}
+		epoch := s.self().epoch
+		s.open = map[int]topology.OpenSlot{}
+		s.alone()
+		s.self().epoch = epoch
+		return nil
+	})
 }
 
 // ConfigSet implements wire.Writer.
-func (c *Cluster) ConfigSet(_ context.Context, at wire.Target, _ map[string]string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, err := c.at(at)
-	return err
+func (c *Cluster) ConfigSet(_ context.Context, at wire.Target, settings map[string]string) error {
+	return c.tell(at, func(s *server) error {
+		maps.Copy(s.settings, settings)
+		return nil
+	})
 }

@@ -1,8 +1,7 @@
 package fake
 
 import (
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -10,21 +9,58 @@ import (
 // server is one process: what it is, and how it sees the others.
 type server struct {
 	id, shardID, addr, version string
-	keys                       int
 	down                       bool
-	synced                     bool             // as a replica: it has the data of its primary
-	timeout                    int              // in milliseconds
+	answers                    error            // instead of any answer
 	view                       map[string]*peer // by ID, itself included
 	met                        map[string]bool  // addresses with which it shakes hands
+	banned                     map[string]time.Duration
+	epoch                      int64 // the highest that it heard of
+	settings                   map[string]string
+
+	// Its data, and how it came by them.
+	data    map[int]held // by slot; copied before it is changed
+	history string
+	earlier earlier
+	offset  int64
+	synced  bool // as a replica: it has followed its primary since it copied it
+	syncing bool // as a replica: it is being sent everything
+	copied  bool // as a replica: it has copied its primary once
+
+	open   map[int]topology.OpenSlot // copied before it is changed
+	jobs   []topology.SlotJob        // the newest first
+	manual *manual
+	tried  time.Duration // when it last asked for votes; 0 is never
+	paused time.Duration // until when it makes its clients wait
 }
 
 // peer is how one server sees one, itself included.
 type peer struct {
 	addr, follows, shardID string
 	slots                  topology.Slots
+	epoch                  int64
+	state                  topology.State
+	silent                 time.Duration // since when it is out of reach; 0 is not
+	voted                  time.Duration // when a vote was last given to a replica of it; 0 is never
+}
+
+// held is what a server has of one slot.
+type held struct {
+	keys int
+	last int64 // the newest write among them
+}
+
+// earlier is the history that a primary took over as a replica, and how far it was.
+type earlier struct {
+	history string
+	offset  int64
 }
 
 func (s *server) self() *peer { return s.view[s.id] }
+
+func (s *server) primary() bool { return s.self().follows == "" }
+
+// voter says that the server has a vote: it is a primary with slots.
+func (s *server) voter() bool { return s.primary() && s.self().slots != "" }
 
 // primaryAddr is where a replica finds its primary, by its own view.
 func (s *server) primaryAddr() string {
@@ -34,66 +70,26 @@ func (s *server) primaryAddr() string {
 	return ""
 }
 
-// learn takes over what a known server says of itself. Of two that claim a slot,
-// the one that had it keeps it.
-func (s *server) learn(of *server) {
-	told := *of.self()
-	if told.follows != "" {
-		told.slots = ""
-	}
-	for id, p := range s.view {
-		if id != of.id {
-			told.slots = told.slots.Without(p.slots)
-		}
-	}
-	delete(s.met, of.addr)
-	s.view[of.id] = &told
+// alone makes the server forget everybody and its role.
+func (s *server) alone() {
+	s.view = map[string]*peer{s.id: {addr: s.addr, shardID: s.shardID}}
+	s.met, s.banned = map[string]bool{}, map[string]time.Duration{}
 }
 
-// hear takes over who else is known to a server that it knows: with those it
-// shakes hands itself.
-func (s *server) hear(from *server) {
-	for id, p := range from.view {
-		if s.view[id] == nil {
-			s.met[p.addr] = true
-		}
-	}
+// restart is what a process loses: what it was told to be by settings, and all that it
+// had under way.
+func (s *server) restart() {
+	s.settings = map[string]string{nodeTimeout: "5000"}
+	s.jobs, s.manual, s.tried, s.paused = nil, nil, 0, 0
+	s.synced, s.syncing, s.down, s.answers = false, false, false, nil
+	s.banned = map[string]time.Duration{}
 }
 
-// answer is what the server says when it is asked.
-func (s *server) answer(up func(addr string) bool) *topology.Server {
-	out := &topology.Server{ID: s.id, ShardID: s.shardID, Version: s.version, Empty: s.keys == 0,
-		Synced: s.self().follows == "" || s.synced, OK: s.servable(up), Timeout: s.timeout}
-	least := map[string]string{}
-	for id, p := range s.view {
-		if l, ok := least[p.shardID]; !ok || id < l {
-			least[p.shardID] = id
-		}
+func (s *server) keys() (n int) {
+	for _, h := range s.data {
+		n += h.keys
 	}
-	for id, p := range s.view {
-		out.View = append(out.View, topology.Peer{
-			ID: id, Addr: p.addr, Linked: id == s.id || up(p.addr),
-			Claim: topology.Claim{Follows: p.follows, Slots: p.slots, Shard: least[p.shardID]},
-		})
-	}
-	for addr := range s.met {
-		made := "handshake with " + addr
-		out.View = append(out.View, topology.Peer{ID: made, Addr: addr, State: topology.Handshake})
-	}
-	slices.SortFunc(out.View, func(a, b topology.Peer) int { return strings.Compare(a.ID, b.ID) })
-	return out
+	return n
 }
 
-// servable is cluster_state: a majority of the servers with slots is in reach.
-func (s *server) servable(up func(addr string) bool) bool {
-	voters, reached := 0, 0
-	for _, p := range s.view {
-		if p.slots != "" {
-			voters++
-			if up(p.addr) {
-				reached++
-			}
-		}
-	}
-	return voters > 0 && reached > voters/2
-}
+func (s *server) older(than string) bool { return topology.Older(s.version, than) }

@@ -1,0 +1,85 @@
+package fake
+
+import (
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// Advance lets time pass, and nothing else: who is out of reach is suspected after the
+// timeout, and called failed once a majority suspects it; bans end; failovers that were
+// asked for are given up.
+func (c *Cluster) Advance(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.each(func(s *server) {
+		for id, p := range s.view {
+			switch {
+			case id == s.id || c.finds(id, p.addr):
+				p.silent = 0
+			case p.silent == 0:
+				p.silent = max(c.now, 1)
+			}
+		}
+	})
+	c.now += by
+	c.each(c.suspect)
+	c.each(c.condemn)
+	c.each(func(s *server) {
+		if s.manual != nil && c.now >= s.manual.until {
+			s.manual = nil
+		}
+		for id := range s.banned {
+			if !s.bans(id, c) {
+				delete(s.banned, id)
+			}
+		}
+	})
+}
+
+func (c *Cluster) each(do func(*server)) {
+	for _, addr := range c.addresses() {
+		if s := c.servers[addr]; !s.down {
+			do(s)
+		}
+	}
+}
+
+// suspect marks who has been silent for too long, and absolves who is not.
+func (c *Cluster) suspect(s *server) {
+	for _, p := range s.view {
+		switch {
+		case p.silent == 0:
+			p.state = ""
+		case c.now-p.silent > s.timeout() && p.state != topology.Failed:
+			p.state = topology.Suspected
+		}
+	}
+}
+
+// condemn calls failed who is suspected by a majority of the voters.
+func (c *Cluster) condemn(s *server) {
+	for id, p := range s.view {
+		if p.state != topology.Suspected {
+			continue
+		}
+		voters, against := 0, 0
+		for voter, q := range s.view {
+			if q.slots == "" {
+				continue
+			}
+			voters++
+			if c.finds(voter, q.addr) {
+				if seen := c.servers[q.addr].view[id]; seen != nil && (seen.state == topology.Suspected || seen.state == topology.Failed) {
+					against++
+				}
+			}
+		}
+		if against > voters/2 {
+			p.state = topology.Failed
+		}
+	}
+}
+
+// bans says that the server must not meet this one again yet.
+func (s *server) bans(id string, c *Cluster) bool { return c.now < s.banned[id] }
