@@ -84,10 +84,14 @@ type (
 	shrinkProof struct{ evidence }
 )
 
-func (forgetProof) forget()          {}
-func (failoverProof) failover()      {}
-func (slotProof) slots()             {}
-func (podProof) pod()                {}
-func (shrinkProof) shrink()          {}
+func (forgetProof) forget()     {}
+func (failoverProof) failover() {}
+func (slotProof) slots()        {}
+func (podProof) pod()           {}
+func (shrinkProof) shrink()     {}
+
+// Forced implements FailoverProof.
 func (p failoverProof) Forced() bool { return p.forced }
-func (p slotProof) Owner() string    { return p.owner }
+
+// Owner implements SlotProof.
+func (p slotProof) Owner() string { return p.owner }

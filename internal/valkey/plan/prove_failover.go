@@ -11,7 +11,7 @@ import (
 // lost, because the primary holds its clients until the replica has everything. lag is
 // how many bytes behind the replica may be when it is asked.
 func ProveFailover(n topology.Nodes, to string, lag int64) (proof FailoverProof, doubt string) {
-	if doubt, clear := n.Handover(to, lag); !clear {
+	if doubt, ready := n.Handover(to, lag); !ready {
 		return nil, doubt
 	}
 	heir, _ := n.ByID(to)
@@ -33,15 +33,9 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 		return nil, to + " does not answer"
 	}
 	dead := heir.Server.Self().Follows
-	if dead == "" {
-		return nil, heir.Name + " is a primary"
-	}
-	if m, answers := n.ByID(dead); answers {
-		return nil, "its primary " + m.Name + " answers"
-	}
 	shard := n.Shard(heir.Shard)
-	if m, may := mayRun(shard); may {
-		return nil, m.Name + " is silent and may be the primary, which is not known to have ended"
+	if doubt = lives(n, heir); doubt != "" {
+		return nil, doubt
 	}
 	var copies []*topology.Server
 	for _, m := range shard {
@@ -59,11 +53,26 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 	case !heir.Server.Synced && lost > endedFor+Slack:
 		return nil, fmt.Sprintf("%s lost its link %s ago, and its primary ended %s ago", heir.Name, lost, endedFor)
 	}
-	if doubt, majority := majority(n, dead); !majority {
+	if doubt = unheard(n, dead); doubt != "" {
 		return nil, doubt
 	}
 	seen := fmt.Sprintf("its primary has ended; %s is the best of %d copies, at %d, and a majority of primaries answers", heir.Name, len(copies), heir.Server.Offset)
 	return failoverProof{evidence: evidenceOf(seen, to), forced: true}, ""
+}
+
+// lives is why the primary of a replica may still run.
+func lives(n topology.Nodes, heir topology.Node) string {
+	dead := heir.Server.Self().Follows
+	if dead == "" {
+		return heir.Name + " is a primary"
+	}
+	if m, answers := n.ByID(dead); answers {
+		return "its primary " + m.Name + " answers"
+	}
+	if m, may := mayRun(n.Shard(heir.Shard)); may {
+		return m.Name + " is silent and may be the primary, which is not known to have ended"
+	}
+	return ""
 }
 
 // mayRun is a node that does not answer and is not known to have ended: whoever is not
@@ -77,16 +86,16 @@ func mayRun(n topology.Nodes) (topology.Node, bool) {
 	return topology.Node{}, false
 }
 
-// majority says that enough primaries answer to vote, and see the replica's primary as
-// the owner of its slots, without which they would not.
-func majority(n topology.Nodes, dead string) (doubt string, is bool) {
+// unheard is why too few would vote: no majority answers, or one has given the slots of
+// the primary to another already.
+func unheard(n topology.Nodes, dead string) string {
 	if doubt, quorum := n.Quorum(); !quorum {
-		return doubt, false
+		return doubt
 	}
 	for _, v := range n.Voters() {
 		if p, known := v.Server.Peer(dead); !known || p.Slots == "" {
-			return v.Name + " does not see slots of the primary that ended", false
+			return v.Name + " does not see slots of the primary that ended"
 		}
 	}
-	return "", true
+	return ""
 }

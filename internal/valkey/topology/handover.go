@@ -9,7 +9,7 @@ import "fmt"
 // A failover that is asked for too early is answered with OK, and then nothing comes of
 // it, or writes are paused until the time for it is over: the voters have not heard yet
 // whom they vote for.
-func (n Nodes) Handover(to string, lag int64) (doubt string, clear bool) {
+func (n Nodes) Handover(to string, lag int64) (doubt string, ready bool) {
 	candidate, found := n.ByID(to)
 	if !found {
 		return to + " does not answer", false

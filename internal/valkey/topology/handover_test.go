@@ -65,8 +65,8 @@ func TestHandover(t *testing.T) {
 			n := shards(3)
 			to := n[1].Server.ID
 			c.change(n)
-			if doubt, clear := n.Handover(to, 10); clear != (c.doubt == "") || !strings.Contains(doubt, c.doubt) {
-				t.Errorf("clear is %t: %q", clear, doubt)
+			if doubt, ready := n.Handover(to, 10); ready != (c.doubt == "") || !strings.Contains(doubt, c.doubt) {
+				t.Errorf("ready is %t: %q", ready, doubt)
 			}
 		})
 	}

@@ -41,10 +41,10 @@ func refusal(reply string) error {
 		kind = ErrDenied
 	case strings.HasPrefix(reply, "No migrations ongoing"):
 		kind = errIdle
-	case strings.HasPrefix(reply, "Unknown node"):
+	case strings.HasPrefix(reply, "Unknown node"), strings.HasPrefix(reply, "I don't know about node"):
 		kind = ErrUnknownPeer
 	case strings.Contains(reply, "is already busy"), strings.Contains(reply, "must be empty"),
-		strings.Contains(reply, "containing keys"):
+		strings.Contains(reply, "containing keys"), strings.Contains(reply, "still hold keys"):
 		kind = ErrNotBlank
 	}
 	return fmt.Errorf("%w: %s", kind, reply)

@@ -64,20 +64,7 @@ func parsePeer(line string) (p topology.Peer, myself bool, err error) {
 	if p.Epoch, err = strconv.ParseInt(f[6], 10, 64); err != nil || p.Epoch < 0 {
 		return p, false, fmt.Errorf("%w: %.40q is no epoch", ErrMalformed, f[6])
 	}
-	for flag := range strings.SplitSeq(f[2], ",") {
-		switch flag {
-		case "myself":
-			myself = true
-		case "handshake":
-			p.State = topology.Handshake
-		case "fail?":
-			p.State = worse(p.State, topology.Suspected)
-		case "fail":
-			p.State = worse(p.State, topology.Failed)
-		case "noaddr":
-			p.State = worse(p.State, topology.Unlocated)
-		}
-	}
+	p.State, myself = parseFlags(f[2])
 	if f[3] != "-" {
 		if !isID(f[3]) {
 			return p, false, fmt.Errorf("%w: %.80q is no ID", ErrMalformed, f[3])
@@ -90,6 +77,24 @@ func parsePeer(line string) (p topology.Peer, myself bool, err error) {
 		err = fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return p, myself, err
+}
+
+func parseFlags(flags string) (state topology.State, myself bool) {
+	for flag := range strings.SplitSeq(flags, ",") {
+		switch flag {
+		case "myself":
+			myself = true
+		case "handshake":
+			state = topology.Handshake
+		case "fail?":
+			state = worse(state, topology.Suspected)
+		case "fail":
+			state = worse(state, topology.Failed)
+		case "noaddr":
+			state = worse(state, topology.Unlocated)
+		}
+	}
+	return state, myself
 }
 
 // parseOpen reads the slots in brackets: [93->-id] goes, [93-<-id] comes.

@@ -155,12 +155,16 @@ func TestParseRole(t *testing.T) {
 
 func TestRefusal(t *testing.T) {
 	for reply, want := range map[string]error{
-		"LOADING Valkey is loading the dataset in memory":                          ErrLoading,
-		"NOPERM User default has no permissions to run the 'cluster|meet' command": ErrDenied,
-		"ERR Unknown node " + ida:                                                  ErrUnknownPeer,
-		"Slot 7 is already busy":                                                   ErrNotBlank,
-		"To set a master the node must be empty and without assigned slots.":       ErrNotBlank,
-		"ERR I can only replicate a master, not a replica.":                        ErrRefused,
+		"LOADING Valkey is loading the dataset in memory":                                         ErrLoading,
+		"NOPERM User default has no permissions to run the 'cluster|meet' command":                ErrDenied,
+		"ERR Unknown node " + ida:                                                                 ErrUnknownPeer,
+		"I don't know about node " + ida:                                                          ErrUnknownPeer,
+		"Can't assign hashslot 7 to a different node while I still hold keys for this hash slot.": ErrNotBlank,
+		"CLUSTER RESET can't be called with primary nodes containing keys":                        ErrNotBlank,
+		"No migrations ongoing":                                                                   errIdle,
+		"Slot 7 is already busy":                                                                  ErrNotBlank,
+		"To set a master the node must be empty and without assigned slots.":                      ErrNotBlank,
+		"ERR I can only replicate a master, not a replica.":                                       ErrRefused,
 	} {
 		if err := refusal(reply); !errors.Is(err, want) {
 			t.Errorf("%s: %v", reply, err)

@@ -20,6 +20,8 @@ type Cluster struct {
 	born    int
 	now     time.Duration // since the beginning; only Advance moves it
 	written map[int]int64 // per slot the last write that was acknowledged
+
+	configured map[string]string // settings that a server starts with
 }
 
 var (
@@ -30,7 +32,14 @@ var (
 
 // New returns a cluster without servers.
 func New() *Cluster {
-	return &Cluster{servers: map[string]*server{}, written: map[int]int64{}}
+	return &Cluster{servers: map[string]*server{}, written: map[int]int64{}, configured: map[string]string{nodeTimeout: "5000"}}
+}
+
+// Configure sets what servers that are started from now on start with.
+func (c *Cluster) Configure(setting, value string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.configured[setting] = value
 }
 
 // Start brings a blank server up at an address and returns its ID. One that was
@@ -40,7 +49,7 @@ func (c *Cluster) Start(addr, version string) string {
 	defer c.mu.Unlock()
 	s := &server{addr: addr, version: version}
 	c.name(s)
-	s.restart()
+	s.restart(c.configured)
 	c.servers[addr] = s
 	return s.id
 }

@@ -30,24 +30,11 @@ func (c *Cluster) stands(s *server) bool {
 // elect lets a server ask for votes. With a majority it becomes primary; without, an
 // agreed failover has kept the clients of the primary waiting for nothing.
 func (c *Cluster) elect(s *server) {
-	primary := s.view[s.self().follows]
-	asked := s.manual
+	asked, old := s.manual, c.servers[s.primaryAddr()]
 	s.manual = nil
-	if asked != nil && asked.mode == wire.Agreed {
-		old := c.servers[primary.addr]
-		if !c.finds(s.self().follows, primary.addr) || old.view[s.id] == nil || old.view[s.id].follows != old.id {
-			return // the primary does not listen to one that is not its replica
-		}
-		old.paused = asked.until
-		if !s.synced || s.history != old.history {
-			return
-		}
-		s.copyFrom(old)
-		defer func() {
-			if s.primary() {
-				old.paused = 0
-			}
-		}()
+	agreed := asked != nil && asked.mode == wire.Agreed
+	if agreed && !c.pauses(old, s, asked.until) {
+		return
 	}
 	s.tried = c.now
 	voters, votes := 0, 0
@@ -56,13 +43,34 @@ func (c *Cluster) elect(s *server) {
 			continue
 		}
 		voters++
-		if v := c.servers[p.addr]; c.finds(id, p.addr) && v.voter() && c.grants(v, s, asked != nil) {
+		if c.finds(id, p.addr) && c.grants(c.servers[p.addr], s, asked != nil) {
 			votes++
 		}
 	}
 	if votes > voters/2 {
 		c.promote(s)
+		if agreed {
+			old.paused = 0
+		}
 	}
+}
+
+// pauses is what an agreed failover begins with: the primary makes its clients wait
+// until the replica has everything. It does not listen to one that it does not see as
+// its replica.
+func (c *Cluster) pauses(primary, replica *server, until time.Duration) (caughtUp bool) {
+	if !c.finds(replica.self().follows, replica.primaryAddr()) {
+		return false
+	}
+	if seen := primary.view[replica.id]; seen == nil || seen.follows != primary.id {
+		return false
+	}
+	primary.paused = until
+	if !replica.synced || replica.history != primary.history {
+		return false
+	}
+	replica.copyFrom(primary)
+	return true
 }
 
 // grants says that a voter votes for a server, and notes that it did. It votes for one
@@ -70,7 +78,7 @@ func (c *Cluster) elect(s *server) {
 // an operator, and once in twice the timeout; since 8.1 only for the others.
 func (c *Cluster) grants(v, s *server, manual bool) bool {
 	seen := v.view[s.id]
-	if seen == nil || seen.follows == "" {
+	if seen == nil || seen.follows == "" || !v.voter() {
 		return false
 	}
 	primary := v.view[seen.follows]

@@ -17,7 +17,8 @@ func (c *Cluster) exchange(from, to *server) {
 	case to.view[from.id] != nil:
 		to.learn(from)
 		to.hear(from, c)
-	case from.met[to.addr] || !to.bans(from.id, c):
+	case from.met[to.addr] || !from.older("8.1") && !to.bans(from.id, c):
+		// Since 8.1 a server introduces itself anew to one that does not talk to it.
 		to.met[from.addr] = true
 	}
 	if from.view[to.id] != nil || from.met[to.addr] {
@@ -26,11 +27,11 @@ func (c *Cluster) exchange(from, to *server) {
 	}
 }
 
-// reaches says that the server sends messages to the other: it met or knows it, and
-// where.
+// reaches says that the server sends messages to the other: it met it, or knows it and
+// where it is.
 func (s *server) reaches(o *server) bool {
 	p := s.view[o.id]
-	return s.met[o.addr] || p != nil && s.id != o.id
+	return s.met[o.addr] || p != nil && p.addr == o.addr
 }
 
 // learn takes over what a known server says of itself. Of two that claim a slot, the
@@ -40,6 +41,9 @@ func (s *server) learn(of *server) {
 	told.addr, told.shardID, told.state, told.silent = of.addr, of.shardID, "", 0
 	if old := s.view[of.id]; old != nil {
 		told.voted = old.voted
+		if old.follows == "" && told.follows != "" {
+			s.repoint(of.id, told.follows)
+		}
 	}
 	if told.follows != "" {
 		told.slots = ""
@@ -49,27 +53,33 @@ func (s *server) learn(of *server) {
 	if !s.primary() {
 		heads = s.self().follows
 	}
-	var lost topology.Slots // by the one that leads
+	lost := s.rule(of.id, &told, heads)
+	delete(s.met, of.addr)
+	s.view[of.id] = &told
+	s.yield(of, heads, lost)
+	s.collide(of)
+}
+
+// rule settles what a server claims against what others have, and says what the one
+// that leads has lost by it.
+func (s *server) rule(of string, told *peer, heads string) (lost topology.Slots) {
 	for id, p := range s.view {
 		both := told.slots.Without(told.slots.Without(p.slots))
 		switch {
-		case id == of.id || both == "":
+		case id == of || both == "":
 		case p.epoch < told.epoch:
 			p.slots = p.slots.Without(both)
 			if id == heads {
 				lost = both
 			}
-			if p.slots == "" {
-				s.repoint(id, of.id, both)
+			if p.slots == "" && s.view[of] != nil {
+				s.repoint(id, of)
 			}
 		default:
 			told.slots = told.slots.Without(both)
 		}
 	}
-	delete(s.met, of.addr)
-	s.view[of.id] = &told
-	s.yield(of, heads, lost)
-	s.collide(of)
+	return lost
 }
 
 // yield is what a server does whose shard lost slots to another. If that one took all
@@ -102,13 +112,10 @@ func (s *server) follow(primary string) {
 }
 
 // repoint lets open slots follow a failover of the other end.
-func (s *server) repoint(from, to string, slots topology.Slots) {
-	if s.view[to] == nil {
-		return
-	}
+func (s *server) repoint(from, to string) {
 	s.open = maps.Clone(s.open)
 	for slot, o := range s.open {
-		if o.Peer == from && (!o.Importing || slots.Overlaps(topology.Range(slot, slot))) {
+		if o.Peer == from {
 			o.Peer = to
 			s.open[slot] = o
 		}
@@ -126,14 +133,23 @@ func (s *server) collide(of *server) {
 // hear takes over who else is known to a server that it knows: with those it shakes
 // hands itself. Whom that one was told to forget, it forgets.
 func (s *server) hear(from *server, c *Cluster) {
-	for id := range from.banned {
-		if from.bans(id, c) && s.view[id] != nil && id != s.id && id != s.self().follows {
-			s.forget(id, from.banned[id])
+	s.shun(from, c)
+	for id, p := range from.view {
+		known := s.view[id]
+		switch {
+		case known != nil && known.state != "" && c.finds(id, p.addr):
+			known.addr = p.addr // who is out of reach is sought where another reaches it
+		case known == nil && p.state != topology.Failed && !s.bans(id, c):
+			s.met[p.addr] = true
 		}
 	}
-	for id, p := range from.view {
-		if s.view[id] == nil && p.state != topology.Failed && !s.bans(id, c) {
-			s.met[p.addr] = true
+}
+
+// shun forgets whom another was told to forget, but for itself and its primary.
+func (s *server) shun(from *server, c *Cluster) {
+	for id, until := range from.banned {
+		if from.bans(id, c) && s.view[id] != nil && id != s.id && id != s.self().follows {
+			s.forget(id, until)
 		}
 	}
 }

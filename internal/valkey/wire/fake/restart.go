@@ -24,7 +24,7 @@ func (c *Cluster) Restart(addr string, how Restart) {
 	if s == nil {
 		return
 	}
-	s.restart()
+	s.restart(c.configured)
 	if how.Version != "" {
 		s.version = how.Version
 	}

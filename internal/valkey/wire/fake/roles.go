@@ -86,7 +86,11 @@ func (c *Cluster) Reset(_ context.Context, at wire.Target, hard bool) error {
 			return nil
 		}
 		if !s.primary() {
-			s.data, s.synced, s.syncing = map[int]held{}, false, false
+			s.data, s.synced, s.syncing, s.copied = map[int]held{}, false, false, false
+			c.born++
+			s.history, s.offset = made("history", c.born), 0
+		}
+		if !s.older("9") { // before, it stays in its shard
 			c.born++
 			s.shardID = made("shard", c.born)
 		}

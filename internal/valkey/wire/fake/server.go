@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"maps"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -78,8 +79,8 @@ func (s *server) alone() {
 
 // restart is what a process loses: what it was told to be by settings, and all that it
 // had under way.
-func (s *server) restart() {
-	s.settings = map[string]string{nodeTimeout: "5000"}
+func (s *server) restart(configured map[string]string) {
+	s.settings = maps.Clone(configured)
 	s.jobs, s.manual, s.tried, s.paused = nil, nil, 0, 0
 	s.synced, s.syncing, s.down, s.answers = false, false, false, nil
 	s.banned = map[string]time.Duration{}

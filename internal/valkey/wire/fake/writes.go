@@ -42,10 +42,12 @@ func (c *Cluster) Put(slot int) (acknowledged bool) {
 	return true
 }
 
-// PutAt is a client that writes keys of a slot to one server, and follows no redirect.
+// PutAt is a client that writes new keys of a slot to one server, and follows no
+// redirect.
 func (c *Cluster) PutAt(at wire.Target, slot, keys int) error {
 	return c.tell(at, func(s *server) error {
-		if !s.primary() || !s.self().slots.Overlaps(topology.Range(slot, slot)) {
+		_, open := s.open[slot]
+		if !s.primary() || open || !s.self().slots.Overlaps(topology.Range(slot, slot)) {
 			return fmt.Errorf("write slot %d to %s: %w", slot, at.Addr, wire.ErrRefused)
 		}
 		for range keys {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -22,22 +22,68 @@ type Cluster struct {
 	Addrs []string
 	// Until lets the servers talk until done says so, or nothing more happens.
 	Until func(ctx context.Context, done func() bool) error
+
+	// What follows is needed only by scripts that use it.
+
+	Mover Mover
+	// Elapse lets time pass, and the servers talk.
+	Elapse func(ctx context.Context, d time.Duration) error
+	// Kill ends a server; Start starts it again, as it says, and returns where.
+	Kill  func(addr string) error
+	Start func(addr string, how Restart) (string, error)
+	// Version is that of the servers.
+	Version string
 }
+
+// Mover is a wire.Mover to whose servers keys can be written.
+type Mover interface {
+	wire.Mover
+	// PutAt writes so many new keys of a slot to one server, and follows no redirect.
+	PutAt(ctx context.Context, at wire.Target, slot, keys int) error
+}
+
+// Restart is how a server comes back: with the data and the nodes.conf that it had, or
+// without, and at the address that it had, or at a new one.
+type Restart struct{ Forgets, Empties, Moves bool }
 
 // Servers is how many servers a script may use.
 const Servers = 6
 
 // Run runs every script in dir, each on a cluster of its own.
 //
+//	form               the servers become three shards: 0 with 1, 2 with 3, 4 with 5
 //	meet 0 1 2         server 0 introduces itself to 1 and 2
 //	add-slots 0 0-99   server 0 takes slots
 //	replicate 3 0      server 3 follows server 0
 //	mistake 0 1        server 0 is told something that is meant for server 1
-//	await met|agree|ok among=(0,1)
+//	failover 1 [force|takeover]
+//	forget 0 5         server 0 forgets server 5
+//	reset 5 [hard]
+//	config 0 name=value
+//	put 0 93 5         five keys of slot 93 are written to server 0
+//	timeout 0          how long it lets others be out of reach
+//	keys 0 93          how many keys of slots server 0 holds
+//	importing 2 93 0   server 2 gets slots from 0; so do migrating, node and stable
+//	migrate-keys 0 93 2
+//	migrate-slots 0 93 2 94-95 4
+//	cancel 0
+//	jobs 0             how its jobs ended
+//	kill 0             the process ends
+//	start 0 [forgets] [empties] [moves]
+//	await what         until servers see it; see below
+//	never what for=3s  it does not come to that
+//	elapse 3s
 //	show 0 1           what these servers say, by number instead of ID
+//
+// What is awaited is met, agree or ok (with among=(0,1) only of those), or a fact:
+// primary 1, replica 0, failed 0 (in the eyes of all others that run), forgotten 5 (by
+// all others that run), known 5, jobs 0 (all ended).
+//
+// Where versions differ the script says so: a command with since=9.1 or before=8.1 is
+// left out on all others.
 func Run(t *testing.T, dir string, start func(t *testing.T) Cluster) {
 	datadriven.Walk(t, dir, func(t *testing.T, path string) {
-		s := &script{Cluster: start(t), ids: map[string]string{}}
+		s := &script{Cluster: start(t), ids: map[string]string{}, dead: map[int]bool{}}
 		for i, addr := range s.Addrs {
 			server, err := s.Ask(t.Context(), addr)
 			if err != nil {
@@ -47,7 +93,11 @@ func Run(t *testing.T, dir string, start func(t *testing.T) Cluster) {
 			s.targets = append(s.targets, wire.Target{Addr: addr, ID: server.ID})
 		}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			out, err := s.command(t.Context(), d)
+			words, named := split(d)
+			if s.elsewhere(named) {
+				return d.Expected
+			}
+			out, err := s.command(t.Context(), d.Cmd, words, named)
 			if err != nil {
 				return "error: " + kind(err) + "\n"
 			}
@@ -56,41 +106,30 @@ func Run(t *testing.T, dir string, start func(t *testing.T) Cluster) {
 	})
 }
 
+// split tells plain words from those with values.
+func split(d *datadriven.TestData) (words []string, named map[string][]string) {
+	named = map[string][]string{}
+	for _, a := range d.CmdArgs {
+		if len(a.Vals) == 0 {
+			words = append(words, a.Key)
+		} else {
+			named[a.Key] = a.Vals
+		}
+	}
+	return words, named
+}
+
 type script struct {
 	Cluster
 	targets []wire.Target
 	ids     map[string]string // from ID to number
+	dead    map[int]bool
 }
 
-func (s *script) command(ctx context.Context, d *datadriven.TestData) (string, error) {
-	args := make([]string, 0, len(d.CmdArgs))
-	for _, a := range d.CmdArgs {
-		if len(a.Vals) == 0 {
-			args = append(args, a.Key)
-		}
-	}
-	switch d.Cmd {
-	case "meet":
-		var addrs []string
-		for _, to := range s.numbered(args[1:]) {
-			addrs = append(addrs, to.Addr)
-		}
-		return "", s.Meet(ctx, s.numbered(args)[0], addrs)
-	case "add-slots":
-		slots, err := topology.ParseSlots(args[1])
-		return "", errors.Join(err, s.AddSlots(ctx, s.numbered(args[:1])[0], slots))
-	case "replicate":
-		two := s.numbered(args)
-		return "", s.Replicate(ctx, two[0], two[1].ID)
-	case "mistake":
-		two := s.numbered(args)
-		return "", s.Replicate(ctx, wire.Target{Addr: two[0].Addr, ID: two[1].ID}, two[0].ID)
-	case "await":
-		return "", s.await(ctx, args[0], s.among(d))
-	case "show":
-		return s.show(ctx, s.numbered(args))
-	}
-	return "", fmt.Errorf("unknown command %s", d.Cmd)
+// elsewhere says that a command is meant for servers of other versions.
+func (s *script) elsewhere(named map[string][]string) bool {
+	since, before := named["since"], named["before"]
+	return since != nil && topology.Older(s.Version, since[0]) || before != nil && !topology.Older(s.Version, before[0])
 }
 
 func (s *script) numbered(args []string) (targets []wire.Target) {
@@ -102,88 +141,14 @@ func (s *script) numbered(args []string) (targets []wire.Target) {
 	return targets
 }
 
-func (s *script) among(d *datadriven.TestData) []wire.Target {
-	for _, a := range d.CmdArgs {
-		if a.Key == "among" {
-			return s.numbered(a.Vals)
-		}
+func (s *script) one(arg string) wire.Target {
+	if list := s.numbered([]string{arg}); len(list) == 1 {
+		return list[0]
 	}
-	return s.targets
-}
-
-// await lets the servers talk until these see what is awaited.
-func (s *script) await(ctx context.Context, what string, among []wire.Target) error {
-	done := func() bool {
-		nodes := make(topology.Nodes, 0, len(among))
-		ok := true
-		for i, at := range among {
-			server, _ := s.Ask(ctx, at.Addr)
-			nodes = append(nodes, topology.Node{Pod: topology.Pod{Name: strconv.Itoa(i), Addr: at.Addr}, Server: server})
-			ok = ok && server != nil && server.OK && server.Synced
-		}
-		switch what {
-		case "met":
-			_, ok = nodes.Met()
-		case "agree":
-			_, ok = nodes.Agree()
-		}
-		return ok
-	}
-	if err := s.Until(ctx, done); err != nil {
-		return err
-	}
-	if !done() {
-		return fmt.Errorf("await %s: %w", what, errStill)
-	}
-	return nil
+	return wire.Target{}
 }
 
 var errStill = errors.New("it does not come to that")
-
-func (s *script) show(ctx context.Context, targets []wire.Target) (string, error) {
-	var b strings.Builder
-	for _, at := range targets {
-		server, err := s.Ask(ctx, at.Addr)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "%s: %s\n", s.ids[at.ID], s.words(server))
-	}
-	return b.String(), nil
-}
-
-func (s *script) words(server *topology.Server) string {
-	role, sees := "primary", make([]string, 0, len(server.View))
-	if f := server.Self().Follows; f != "" {
-		role = "replica of " + s.ids[f]
-	}
-	for _, p := range server.View {
-		if p.State == topology.Handshake {
-			continue
-		}
-		words := s.ids[p.ID]
-		if p.Follows != "" {
-			words += " of " + s.ids[p.Follows]
-		}
-		if p.Slots != "" {
-			words += " with " + string(p.Slots)
-		}
-		sees = append(sees, words)
-	}
-	slices.Sort(sees)
-	return fmt.Sprintf("%s, shard %s, empty %t; sees %s", role, s.shard(server), server.Empty, strings.Join(sees, ", "))
-}
-
-func (s *script) shard(server *topology.Server) string {
-	var members []string
-	for _, p := range server.View {
-		if p.Shard == server.Self().Shard && p.State != topology.Handshake {
-			members = append(members, s.ids[p.ID])
-		}
-	}
-	slices.Sort(members)
-	return strings.Join(members, "+")
-}
 
 // kind is the type of an error: its text is the server's.
 func kind(err error) string {
@@ -194,4 +159,11 @@ func kind(err error) string {
 		}
 	}
 	return err.Error()
+}
+
+func lines(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintln(strings.Join(list, "\n"))
 }

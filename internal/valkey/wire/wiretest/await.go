@@ -1,0 +1,144 @@
+package wiretest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+// await lets the servers talk until it has come to what is awaited.
+func (s *script) await(ctx context.Context, words []string, named map[string][]string) error {
+	done := func() bool { return s.holds(ctx, words, named) }
+	if err := s.Until(ctx, done); err != nil {
+		return err
+	}
+	if !done() {
+		return fmt.Errorf("await %v: %w", words, errStill)
+	}
+	return nil
+}
+
+var errAfterAll = errors.New("it came to that")
+
+// looks is how often it is looked in the time in which something must not happen.
+const looks = 10
+
+// never lets time pass in which something must not happen.
+func (s *script) never(ctx context.Context, words []string, named map[string][]string) error {
+	if len(named["for"]) != 1 {
+		return errUnknown
+	}
+	d, err := time.ParseDuration(named["for"][0])
+	if err != nil {
+		return err
+	}
+	for range looks {
+		if err := s.Elapse(ctx, d/looks); err != nil {
+			return err
+		}
+		if s.holds(ctx, words, named) {
+			return errAfterAll
+		}
+	}
+	return nil
+}
+
+func (s *script) holds(ctx context.Context, words []string, named map[string][]string) bool {
+	switch words[0] {
+	case "met", "agree", "ok":
+		return s.harmony(ctx, words[0], s.among(named))
+	case "failed", "forgotten", "known":
+		return s.opinion(ctx, words[0], words[1])
+	case "jobs":
+		return s.ended(ctx, s.one(words[1]))
+	}
+	server, err := s.Ask(ctx, s.one(words[1]).Addr)
+	return err == nil && s.is(ctx, words[0], server)
+}
+
+// ended says that a server has no job under way.
+func (s *script) ended(ctx context.Context, at wire.Target) bool {
+	jobs, err := s.Mover.SlotMigrations(ctx, at)
+	return err == nil && !slices.ContainsFunc(jobs, func(j topology.SlotJob) bool { return !j.Ended() })
+}
+
+// is says what a server is by its own word.
+func (s *script) is(ctx context.Context, what string, server *topology.Server) bool {
+	self := server.Self()
+	switch what {
+	case "primary":
+		return self.Follows == "" && self.Slots != ""
+	case "replica":
+		return self.Follows != "" && server.Synced && s.caughtUp(ctx, server)
+	case "empty":
+		return server.Empty
+	}
+	return false
+}
+
+// caughtUp says that a replica has all that its primary has.
+func (s *script) caughtUp(ctx context.Context, replica *topology.Server) bool {
+	for _, at := range s.targets {
+		if at.ID == replica.Self().Follows {
+			primary, err := s.Ask(ctx, at.Addr)
+			return err == nil && primary.History == replica.History && replica.Offset >= primary.Offset
+		}
+	}
+	return false
+}
+
+// opinion is what all others that run think of one.
+func (s *script) opinion(ctx context.Context, what, number string) bool {
+	of := s.one(number)
+	for i, at := range s.targets {
+		if s.dead[i] || strconv.Itoa(i) == number {
+			continue
+		}
+		server, err := s.Ask(ctx, at.Addr)
+		if err != nil {
+			return false
+		}
+		p, listed := server.Peer(of.ID)
+		known := listed && p.State != topology.Handshake
+		if what == "failed" && p.State != topology.Failed || what == "known" && !known || what == "forgotten" && known {
+			return false
+		}
+	}
+	return true
+}
+
+// among are the servers that a condition is about: by default all that run.
+func (s *script) among(named map[string][]string) (targets []wire.Target) {
+	if list := named["among"]; list != nil {
+		return s.numbered(list)
+	}
+	for i, at := range s.targets {
+		if !s.dead[i] {
+			targets = append(targets, at)
+		}
+	}
+	return targets
+}
+
+func (s *script) harmony(ctx context.Context, what string, among []wire.Target) bool {
+	nodes := make(topology.Nodes, 0, len(among))
+	ok := true
+	for i, at := range among {
+		server, _ := s.Ask(ctx, at.Addr)
+		nodes = append(nodes, topology.Node{Pod: topology.Pod{Name: strconv.Itoa(i), Addr: at.Addr}, Server: server})
+		ok = ok && server != nil && server.OK && server.Synced
+	}
+	switch what {
+	case "met":
+		_, ok = nodes.Met()
+	case "agree":
+		_, ok = nodes.Agree()
+	}
+	return ok
+}

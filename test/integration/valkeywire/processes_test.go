@@ -1,0 +1,187 @@
+package valkeywire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire/wiretest"
+	"github.com/statecraft-dev/statecraft/test/servers"
+)
+
+const (
+	pollEvery = 50 * time.Millisecond
+	patience  = 20 * time.Second
+	port      = "6379"
+)
+
+// settings are those that the operator gives its servers, as far as they decide what
+// comes of a command; a short timeout, so that tests are short, too.
+var settings = []string{
+	"--port", port, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--protected-mode", "no",
+	"--save", "", "--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0",
+	"--cluster-allow-replica-migration", "no", "--cluster-require-full-coverage", "no",
+}
+
+// processes are servers on addresses of the loopback network that nobody else uses.
+type processes struct {
+	*wire.Client
+	program string
+	dir     string
+	network string
+
+	mu      sync.Mutex
+	next    int
+	running map[string]*exec.Cmd // by address
+	homes   map[string]string
+}
+
+// start runs the servers of one version.
+func start(t *testing.T, version string) wiretest.Cluster {
+	t.Helper()
+	program, err := servers.Program(t.Context(), version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &processes{Client: wire.NewClient(), program: program, dir: t.TempDir(), running: map[string]*exec.Cmd{}, homes: map[string]string{}}
+	t.Cleanup(p.end)
+	if p.network, err = freeNetwork(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var addrs []string
+	for range wiretest.Servers {
+		addr := p.address()
+		if err := p.run(addr, filepath.Join(p.dir, fmt.Sprint(len(addrs)))); err != nil {
+			t.Fatal(err)
+		}
+		addrs = append(addrs, addr)
+	}
+	for _, addr := range addrs {
+		if err := p.until(t.Context(), func() bool { _, err := p.Ask(t.Context(), addr); return err == nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return wiretest.Cluster{Reader: p, Writer: p, Mover: p, Addrs: addrs, Version: version,
+		Until: p.until, Elapse: p.elapse, Kill: p.kill, Start: p.restart}
+}
+
+var errNoNetwork = errors.New("no part of the loopback network is free")
+
+// freeNetwork finds a part of the loopback network whose first address is free.
+func freeNetwork(ctx context.Context) (string, error) {
+	for range 100 {
+		network := fmt.Sprintf("127.%d.%d", 10+rand.IntN(240), 1+rand.IntN(250))
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(network+".1", port))
+		if err == nil {
+			return network, l.Close()
+		}
+	}
+	return "", errNoNetwork
+}
+
+func (p *processes) address() string {
+	p.next++
+	return net.JoinHostPort(fmt.Sprintf("%s.%d", p.network, p.next), port)
+}
+
+func (p *processes) run(addr, home string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(home, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	// It ends with the test and not with a context: cleanups come after that one.
+	cmd := exec.CommandContext(context.Background(), p.program, append(slices.Clone(settings), "--bind", host, "--cluster-announce-ip", host, "--dir", home)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start server: %w", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running[addr], p.homes[addr] = cmd, home
+	return nil
+}
+
+func (p *processes) kill(addr string) error {
+	p.mu.Lock()
+	cmd := p.running[addr]
+	delete(p.running, addr)
+	p.mu.Unlock()
+	if cmd == nil {
+		return fmt.Errorf("kill %s: %w", addr, os.ErrNotExist)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // says only that it was killed
+	return nil
+}
+
+func (p *processes) end() {
+	p.Close()
+	for addr := range p.homes {
+		if p.running[addr] != nil {
+			_ = p.kill(addr)
+		}
+	}
+}
+
+// restart runs the server that was at an address again.
+func (p *processes) restart(addr string, how wiretest.Restart) (string, error) {
+	home := p.homes[addr]
+	if how.Forgets {
+		if err := os.Remove(filepath.Join(home, "nodes.conf")); err != nil {
+			return "", err
+		}
+	}
+	if how.Empties {
+		if err := os.RemoveAll(filepath.Join(home, "appendonlydir")); err != nil {
+			return "", err
+		}
+	}
+	if how.Moves {
+		addr = p.address()
+	}
+	return addr, p.run(addr, home)
+}
+
+func (p *processes) until(ctx context.Context, done func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return nil // what was awaited did not come: the script says what that means
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+func (p *processes) elapse(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
