@@ -53,9 +53,14 @@ func (s *server) learn(of *server) {
 	if !s.primary() {
 		heads = s.self().follows
 	}
-	lost := s.rule(of.id, &told, heads)
+	var lost topology.Slots
+	if old := s.view[of.id]; old == nil || old.slots != told.slots || old.epoch != told.epoch {
+		lost = s.rule(of.id, &told, heads)
+	}
 	delete(s.met, of.addr)
-	s.view[of.id] = &told
+	if old := s.view[of.id]; old == nil || *old != told {
+		s.view[of.id] = &told
+	}
 	s.yield(of, heads, lost)
 	s.collide(of)
 }
@@ -64,10 +69,13 @@ func (s *server) learn(of *server) {
 // that leads has lost by it.
 func (s *server) rule(of string, told *peer, heads string) (lost topology.Slots) {
 	for id, p := range s.view {
+		if id == of || !told.slots.Overlaps(p.slots) {
+			continue
+		}
 		both := told.slots.Without(told.slots.Without(p.slots))
 		switch {
-		case id == of || both == "":
 		case p.epoch < told.epoch:
+			p = s.edit(id)
 			p.slots = p.slots.Without(both)
 			if id == heads {
 				lost = both
@@ -104,7 +112,7 @@ func (s *server) yield(to *server, heads string, lost topology.Slots) {
 
 // follow makes the server a replica, whose data are soon another's.
 func (s *server) follow(primary string) {
-	self, to := s.self(), s.view[primary]
+	self, to := s.edit(s.id), s.view[primary]
 	self.follows, self.slots = primary, ""
 	self.shardID, s.shardID = to.shardID, to.shardID
 	s.synced, s.syncing, s.copied, s.manual = false, false, false, nil
@@ -113,6 +121,9 @@ func (s *server) follow(primary string) {
 
 // repoint lets open slots follow a failover of the other end.
 func (s *server) repoint(from, to string) {
+	if len(s.open) == 0 {
+		return
+	}
 	s.open = maps.Clone(s.open)
 	for slot, o := range s.open {
 		if o.Peer == from {
@@ -126,7 +137,7 @@ func (s *server) repoint(from, to string) {
 func (s *server) collide(of *server) {
 	if s.primary() && of.primary() && s.self().epoch == of.self().epoch && s.id < of.id {
 		s.epoch++
-		s.self().epoch = s.epoch
+		s.edit(s.id).epoch = s.epoch
 	}
 }
 
@@ -137,8 +148,8 @@ func (s *server) hear(from *server, c *Cluster) {
 	for id, p := range from.view {
 		known := s.view[id]
 		switch {
-		case known != nil && known.state != "" && c.finds(id, p.addr):
-			known.addr = p.addr // who is out of reach is sought where another reaches it
+		case known != nil && known.state != "" && known.addr != p.addr && c.finds(id, p.addr):
+			s.edit(id).addr = p.addr // who is out of reach is sought where another reaches it
 		case known == nil && p.state != topology.Failed && !s.bans(id, c):
 			s.met[p.addr] = true
 		}

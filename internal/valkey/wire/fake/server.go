@@ -56,6 +56,14 @@ type earlier struct {
 	offset  int64
 }
 
+// edit is how an exchange changes what a server thinks of one: it may be tried on a copy
+// of the server, which has the same peers.
+func (s *server) edit(id string) *peer {
+	p := *s.view[id]
+	s.view[id] = &p
+	return &p
+}
+
 func (s *server) self() *peer { return s.view[s.id] }
 
 func (s *server) primary() bool { return s.self().follows == "" }

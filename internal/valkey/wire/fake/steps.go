@@ -86,25 +86,15 @@ func (c *Cluster) news(from, to *server) bool {
 	return !a.equal(from) || !b.equal(to)
 }
 
-// copy is of all that an exchange can change.
+// copy is of all that an exchange can change; see edit.
 func (s *server) copy() server {
 	out := *s
-	out.view, out.met, out.banned = make(map[string]*peer, len(s.view)), maps.Clone(s.met), maps.Clone(s.banned)
-	for id, p := range s.view {
-		q := *p
-		out.view[id] = &q
-	}
+	out.view, out.met, out.banned = maps.Clone(s.view), maps.Clone(s.met), maps.Clone(s.banned)
 	return out
 }
 
 func (s *server) equal(o *server) bool {
-	if s.epoch != o.epoch || len(s.view) != len(o.view) || len(s.data) != len(o.data) {
-		return false
-	}
-	for id, p := range s.view {
-		if q := o.view[id]; q == nil || *q != *p {
-			return false
-		}
-	}
-	return maps.Equal(s.met, o.met) && maps.Equal(s.open, o.open) && len(s.banned) == len(o.banned)
+	same := func(p, q *peer) bool { return p == q || q != nil && p != nil && *p == *q }
+	return s.epoch == o.epoch && len(s.data) == len(o.data) && len(s.banned) == len(o.banned) &&
+		maps.EqualFunc(s.view, o.view, same) && maps.Equal(s.met, o.met) && maps.Equal(s.open, o.open)
 }
