@@ -25,6 +25,7 @@ help: ## List the targets
 
 test: ## Test what needs no cluster, with the race detector (seconds)
 	@hack/test quick -race
+	@hack/test machines
 
 scenario: ## Rewrite the transcripts of all machines and show what changed
 	@hack/scenario

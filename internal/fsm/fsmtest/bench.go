@@ -14,7 +14,8 @@ import (
 // Bench is all that must be known of a machine to try it.
 type Bench[T fsm.Subject[T], W any] struct {
 	Machine *fsm.Machine[T, W]
-	Object  func() T // as the user posts it
+	Object  func() T // as the user posts it, or as it stands where the run begins
+	Lost    func() T // as it is after its status was lost, if Object has one
 	World   func() W // one in which the object gets to its end
 	// Perform and Settle are the machine's model: what an effect should do, and
 	// what others do meanwhile. Neither writes to what it is given.
@@ -28,10 +29,15 @@ type Bench[T fsm.Subject[T], W any] struct {
 	End string
 	// Also lists other ends that a fault may lead to.
 	Also []string
+	// Large says that under the race detector, which slows everything down ten times and
+	// has nothing to find in what runs alone, only a part is tried. The whole is tried
+	// without.
+	Large bool
 	// Safe is what must hold of every step.
 	Safe func(fsm.Input[T, W], fsm.Step[T]) error
 	// Role is what effects are counted by after a fault, if not by their words: set
-	// it where another choice does as well, such as another replica promoted.
+	// it where another choice does as well, such as another replica promoted. What it
+	// calls "" is not counted: to do it once more does no harm.
 	Role func(fsm.Effect) string
 
 	// Step and Reduce are the machine's own, unless a test plants a fault.

@@ -60,7 +60,9 @@ func (b Bench[T, W]) BackOff() error {
 		if pass.effects == 0 || tried[pass.where] {
 			continue
 		}
-		tried[pass.where] = true
+		if tried[pass.where] = true; len(tried)%b.part() != 0 {
+			continue
+		}
 		if err := pass.before.fork().keepsFailing(); err != nil {
 			return fmt.Errorf("all effects fail from pass %d on: %w", i+1, err)
 		}

@@ -95,7 +95,7 @@ func (s *sim[T, W]) pass() (again time.Duration, err error) {
 func (s *sim[T, W]) observe() fsm.Input[T, W] {
 	if s.strikes(amnesia) {
 		version := s.obj.GetResourceVersion()
-		s.obj = s.Object()
+		s.obj = s.posted()
 		s.obj.SetResourceVersion(version)
 	}
 	in := fsm.Input[T, W]{Obj: s.obj.DeepCopy(), World: s.world, Now: s.now}
@@ -109,6 +109,14 @@ func (s *sim[T, W]) observe() fsm.Input[T, W] {
 	return in
 }
 
+// posted is the object without what was written to its status.
+func (s *sim[T, W]) posted() T {
+	if s.Lost != nil {
+		return s.Lost()
+	}
+	return s.Object()
+}
+
 func (s *sim[T, W]) act(effects []fsm.Effect) (outcomes []fsm.Outcome) {
 	for i, e := range effects {
 		if s.strikes(crash) && i == s.fault.nth {
@@ -119,11 +127,7 @@ func (s *sim[T, W]) act(effects []fsm.Effect) (outcomes []fsm.Outcome) {
 			o.Err = s.fail(e)
 		}
 		if o.Err == nil && !(s.strikes(loseEffect) && i == s.fault.nth) {
-			after := s.Perform(s.world, e)
-			if !reflect.DeepEqual(after, s.world) {
-				s.done[s.role(e)]++
-			}
-			s.world = after
+			s.perform(e)
 		}
 		if s.strikes(loseAnswer) && i == s.fault.nth {
 			o.Err = errors.New("timeout")
@@ -133,6 +137,15 @@ func (s *sim[T, W]) act(effects []fsm.Effect) (outcomes []fsm.Outcome) {
 		}
 	}
 	return outcomes
+}
+
+// perform does an effect, and counts it if that changed the world.
+func (s *sim[T, W]) perform(e fsm.Effect) {
+	after := s.Perform(s.world, e)
+	if role := s.role(e); role != "" && !reflect.DeepEqual(after, s.world) {
+		s.done[role]++
+	}
+	s.world = after
 }
 
 // where says in which phase what is decided, of the object or of a lane.

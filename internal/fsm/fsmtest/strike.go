@@ -71,12 +71,16 @@ func (b Bench[T, W]) strike(faults func(at, effects int) []fault) error {
 		return err
 	}
 	var before *entry[T, W]
+	n := 0
 	for i, pass := range clean.log {
 		if before != nil && before.quiet && pass.quiet {
 			continue // it only waits on, as in the pass before
 		}
 		before = pass
 		for _, f := range faults(i+1, pass.effects) {
+			if n++; n%b.part() != 0 {
+				continue
+			}
 			if err := pass.before.fork().struck(f, clean.done); err != nil {
 				return err
 			}

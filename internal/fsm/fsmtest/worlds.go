@@ -19,6 +19,7 @@ import (
 // rare world is no fault.
 const (
 	exploredWorlds = 300
+	explored       = 4 // rounds, in which a planted fault must show
 	lateWorlds     = 100
 	pureWorlds     = 20
 	blindWorlds    = 30
@@ -27,7 +28,11 @@ const (
 // each asks ask about n worlds or more in every phase. The worlds of a phase are the same
 // in every run, whatever other phases there are; another round has others.
 func (b Bench[T, W]) each(n, round int, ask func(fsm.Input[T, W]) error) error {
-	for _, phase := range append(slices.Sorted(maps.Keys(b.Machine.Phases)), "") {
+	return b.eachIn(append(slices.Sorted(maps.Keys(b.Machine.Phases)), ""), n, round, ask)
+}
+
+func (b Bench[T, W]) eachIn(phases []fsm.Phase, n, round int, ask func(fsm.Input[T, W]) error) error {
+	for _, phase := range phases {
 		name := fnv.New64a()
 		name.Write([]byte(phase))
 		r := rand.New(rand.NewPCG(name.Sum64(), uint64(round)))
@@ -47,10 +52,19 @@ func (b Bench[T, W]) each(n, round int, ask func(fsm.Input[T, W]) error) error {
 // share is how many of n worlds a phase gets: one in which lanes run gets more, or
 // each phase of a lane would be met too seldom.
 func (b Bench[T, W]) share(n int, phase fsm.Phase) int {
+	n = max(1, n/b.part())
 	if l := b.Machine.Lanes; l != nil && slices.Contains(l.In, phase) {
 		n += n * len(l.Phases) / 2
 	}
 	return n
+}
+
+// part: one in so many is tried.
+func (b Bench[T, W]) part() int {
+	if b.Large {
+		return sparse
+	}
+	return 1
 }
 
 // places visits the place of the object and of each lane, and says whether it has a deadline.

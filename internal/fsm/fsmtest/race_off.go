@@ -1,0 +1,6 @@
+//go:build !race
+
+package fsmtest
+
+// sparse is which part of the faults and worlds of a large machine is tried: all.
+const sparse = 1
