@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -39,13 +40,37 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
 			if p := byName[n.Name]; p != nil && shard != nil && ownedBy(p, shard.UID) {
 				n.Pod = podFacts(n.Pod, p)
-				n.Outdated = p.Labels[appsv1.ControllerRevisionHashLabelKey] != shard.Status.UpdateRevision
 				n.Server = answers[n.Addr]
+				if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
+					return nil, err
+				}
 			}
 			nodes = append(nodes, n)
 		}
 	}
 	return nodes, nil
+}
+
+// outdated says that the StatefulSet would make the pod otherwise by now. Of a pod that
+// has not started, and so might be deleted for it, that is believed only from a live
+// read: a cache may know of the pod and not yet of the revision that made it.
+func (o Cluster) outdated(ctx context.Context, p *corev1.Pod, shard *appsv1.StatefulSet) (bool, error) {
+	differs := func(s *appsv1.StatefulSet) bool {
+		return s.Status.UpdateRevision != "" && s.Status.ObservedGeneration >= s.Generation &&
+			p.Labels[appsv1.ControllerRevisionHashLabelKey] != s.Status.UpdateRevision
+	}
+	if !differs(shard) || !unborn(p) {
+		return differs(shard), nil
+	}
+	var live appsv1.StatefulSet
+	err := o.Live.Get(ctx, read.Key{Namespace: shard.Namespace, Name: shard.Name}, &live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read StatefulSet: %w", err)
+	}
+	return live.UID == shard.UID && differs(&live), nil
 }
 
 // podsOf lists the pods that bear the name of a cluster.

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -10,9 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -76,6 +79,45 @@ func TestPodFacts(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, podFacts(topology.Pod{}, p)); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// revision answers every read with a StatefulSet whose pods are to be of this revision.
+type revision string
+
+func (r revision) Get(_ context.Context, _ read.Key, obj client.Object, _ ...client.GetOption) error {
+	obj.(*appsv1.StatefulSet).UID, obj.(*appsv1.StatefulSet).Status.UpdateRevision = "shard", string(r)
+	return nil
+}
+
+func (revision) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
+// A cache that knows a pod, and not yet the revision that made it, is no reason to
+// delete the pod.
+func TestOutdated(t *testing.T) {
+	for name, c := range map[string]struct {
+		cached, live string
+		ran, want    bool
+	}{
+		"as it should be":                        {"new", "new", false, false},
+		"the cache is behind":                    {"old", "new", false, false},
+		"the cache has no revision yet":          {"", "new", false, false},
+		"made by an older template":              {"newer", "newer", false, true},
+		"it runs: nobody deletes it for that":    {"newer", "new", true, true},
+		"it runs, and the cache has no revision": {"", "new", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}
+			pod.Labels = map[string]string{appsv1.ControllerRevisionHashLabelKey: "new"}
+			if c.ran {
+				pod.Status.Phase = corev1.PodRunning
+			}
+			cached := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{UID: "shard"}, Status: appsv1.StatefulSetStatus{UpdateRevision: c.cached}}
+			o := Cluster{Live: read.Live{Reader: revision(c.live)}}
+			if got, err := o.outdated(t.Context(), pod, cached); err != nil || got != c.want {
+				t.Errorf("outdated %t, %v, want %t", got, err, c.want)
 			}
 		})
 	}

@@ -3,12 +3,14 @@ package valkey
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -55,6 +57,8 @@ func (k *kubelet) meanwhile(ctx context.Context) (changed bool, next time.Time, 
 	case !k.made():
 		k.startAt = now.Add(startTakes)
 		return true, next, k.await(ctx)
+	case len(stopping(k.pods)) > 0:
+		return true, next, k.stop(ctx)
 	case len(waiting) > 0 && !now.Before(k.startAt):
 		return true, next, k.start(ctx, waiting)
 	case k.stirred.Load() && !now.Before(k.talkAt):
@@ -129,6 +133,19 @@ func (k *kubelet) made() bool {
 	return true
 }
 
+// String lists the pods as the record and as the kubelet has them: what is wrong when
+// servers do not answer.
+func (k *kubelet) String() string {
+	var b strings.Builder
+	for _, u := range k.world.All(podKind) {
+		phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
+		ip, _, _ := unstructured.NestedString(u.Object, "status", "podIP")
+		fmt.Fprintf(&b, "%s %s %s %q, ", u.GetName(), u.GetResourceVersion(), phase, ip)
+	}
+	fmt.Fprintf(&b, "%d known to the kubelet, %d idle, start at %s of %s", len(k.pods), len(idle(k.pods)), k.startAt, k.world.Now())
+	return b.String()
+}
+
 // idle are the pods that do not run yet.
 func idle(pods []corev1.Pod) (waiting []*corev1.Pod) {
 	for i := range pods {
@@ -137,6 +154,30 @@ func idle(pods []corev1.Pod) (waiting []*corev1.Pod) {
 		}
 	}
 	return waiting
+}
+
+// stopping are the pods that were deleted.
+func stopping(pods []corev1.Pod) (gone []*corev1.Pod) {
+	for i := range pods {
+		if pods[i].DeletionTimestamp != nil {
+			gone = append(gone, &pods[i])
+		}
+	}
+	return gone
+}
+
+// stop ends the servers of deleted pods, which are gone then.
+func (k *kubelet) stop(ctx context.Context) error {
+	for _, pod := range stopping(k.pods) {
+		if pod.Status.PodIP != "" {
+			k.servers.Stop(pod.Status.PodIP + ":6379")
+		}
+		if err := k.world.Client.Delete(ctx, pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	_, err := k.world.Sync(ctx, statefulSetKind, podKind)
+	return err
 }
 
 // await looks at what others do until they are done.
