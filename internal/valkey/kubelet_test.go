@@ -8,10 +8,12 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
@@ -23,6 +25,9 @@ import (
 type kubelet struct {
 	client.Client
 	servers *fake.Cluster
+
+	node   string
+	beatAt time.Time
 
 	mu sync.Mutex
 	at map[string]string // pod UID to address
@@ -41,6 +46,7 @@ func startKubelet(t *testing.T, c client.Client, namespace string) *kubelet {
 		ticker := time.NewTicker(kubeletLooks)
 		defer ticker.Stop()
 		for ctx.Err() == nil {
+			k.beat(ctx)
 			k.look(ctx, namespace)
 			k.servers.Settle()
 			select {
@@ -61,6 +67,7 @@ func (k *kubelet) join(t *testing.T) {
 	if err := k.Create(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}
+	k.node = node.Name
 	t.Cleanup(func() { _ = k.Delete(context.Background(), node) })
 	harness.Eventually(t, within, poll, func() error {
 		if err := k.Get(t.Context(), client.ObjectKeyFromObject(node), node); err != nil {
@@ -75,6 +82,22 @@ func (k *kubelet) join(t *testing.T) {
 			return err
 		}
 		return errors.New("the node is not ready yet")
+	})
+}
+
+// beatEvery is well within the time after which a node that is not heard of is given up.
+const beatEvery = 2 * time.Second
+
+// beat lets the node be heard of: pods of one that is not are not ready.
+func (k *kubelet) beat(ctx context.Context) {
+	if time.Since(k.beatAt) < beatEvery {
+		return
+	}
+	k.beatAt = time.Now()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: k.node}}
+	_, _ = controllerutil.CreateOrUpdate(ctx, k.Client, lease, func() error { // once more in a moment
+		lease.Spec.HolderIdentity, lease.Spec.RenewTime = &k.node, &metav1.MicroTime{Time: k.beatAt}
+		return nil
 	})
 }
 

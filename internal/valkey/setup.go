@@ -30,7 +30,7 @@ import (
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters/status,verbs=patch
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 
@@ -50,6 +50,7 @@ const asked = 16
 type Servers interface {
 	wire.Reader
 	wire.Writer
+	wire.Mover
 }
 
 // Sampler looks at the servers of clusters.
@@ -64,18 +65,19 @@ func NewSampler(e kube.Env, servers wire.Reader, wake func(read.Key)) *Sampler {
 }
 
 // NewCluster builds the controller of ValkeyClusters.
-func NewCluster(e kube.Env, servers wire.Writer, sampler *Sampler) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
+func NewCluster(e kube.Env, servers Servers, sampler *Sampler, work *kube.Worker) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
 	r := kube.NewReconciler(e, &cluster.Machine)
 	r.Observe = observe.Cluster{
-		Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations, Servers: sampler,
+		Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations, Servers: sampler, Work: work,
 	}.Observe
 	r.Act = act.Cluster{
 		Children: e.Writer("valkeycluster"), Marks: e.Writer("valkeycluster-formed"),
-		Reservations: e.Reservations(), Servers: servers,
+		Reservations: e.Reservations(), Servers: servers, Movers: servers, Live: e.LiveReader(), Work: work,
 	}.Act
 	r.Then = func(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
 		if !found {
 			sampler.Every(key, 0)
+			work.Forget(key)
 			return
 		}
 		sampler.Every(key, observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes()))
@@ -89,7 +91,11 @@ func setup(a *kube.Area, servers Servers) error {
 	if err := a.Run(sampler.Start); err != nil {
 		return fmt.Errorf("run sampler: %w", err)
 	}
-	return kube.Add(a, NewCluster(a.Env, servers, sampler), waker,
+	work := &kube.Worker{Wake: waker.Wake}
+	if err := a.Run(work.Start); err != nil {
+		return fmt.Errorf("run worker: %w", err)
+	}
+	return kube.Add(a, NewCluster(a.Env, servers, sampler, work), waker,
 		changed(a, &corev1.Service{}),
 		changed(a, &corev1.ConfigMap{}),
 		changed(a, &policyv1.PodDisruptionBudget{}),

@@ -70,20 +70,20 @@ func (r *run) step(ctx context.Context) bool {
 			return true
 		}
 	}
+	worked := false
 	for _, c := range r.living() {
-		if c.work(ctx) {
-			return true
-		}
+		worked = c.work(ctx) || worked
 	}
 	if r.play.Meanwhile == nil {
-		return false
+		return worked
 	}
+	// Even while there is work: it may be waiting for them.
 	changed, next, err := r.play.Meanwhile(ctx)
 	if err != nil {
 		r.diverge("meanwhile: %v", err)
 	}
 	r.meanwhile = next
-	return changed && err == nil
+	return worked || changed && err == nil
 }
 
 // step runs one pass of the process that is due.

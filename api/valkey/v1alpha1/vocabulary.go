@@ -33,5 +33,10 @@ const (
 	Degraded = "Degraded"
 )
 
-// OperationCreating is status.currentOperation while a cluster is being made.
-const OperationCreating = "Creating"
+// What status.currentOperation says.
+const (
+	// OperationCreating: the cluster is being made.
+	OperationCreating = "Creating"
+	// OperationScaling: shards or replicas are being added or removed.
+	OperationScaling = "Scaling"
+)

@@ -11,10 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -25,6 +27,9 @@ type Cluster struct {
 	Children     kube.Writer
 	Reservations kube.Reservations
 	Servers      wire.Writer
+	Movers       Movers
+	Live         read.Live
+	Work         *kube.Worker // moves slots
 	// Marks owns nothing but the mark that a cluster was formed: under one name with
 	// the rest, an apply by somebody who has not seen it yet would remove it.
 	Marks kube.Writer
@@ -48,16 +53,37 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 		// pod in this very version goes, in which no server had run.
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Name}}
 		return "", a.Children.Delete(ctx, pod, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
-	case cluster.Meet:
-		return "", a.meet(ctx, e)
-	case cluster.AddSlots:
-		return "", classify(e.At.Pod, a.Servers.AddSlots(ctx, target(e.At), e.Slots))
-	case cluster.SetNodeTimeout:
-		return "", a.setNodeTimeout(ctx, e)
-	case cluster.Replicate:
-		return "", classify(e.At.Pod, a.Servers.Replicate(ctx, target(e.At), e.Primary.ID))
+	case cluster.RemoveShard:
+		// If it were wrong, the data of a shard would be lost: so only this very StatefulSet
+		// in this very version goes, in whose pods nothing was seen.
+		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Child.Name}}
+		return "", a.Children.Delete(ctx, set, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
+	case cluster.MoveSlots:
+		return "", a.moveSlots(client.ObjectKeyFromObject(c), e)
+	default:
+		return "", a.command(ctx, effect)
 	}
-	return "", fmt.Errorf("unknown effect %s", effect)
+}
+
+// command gives a command to servers.
+func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
+	switch e := effect.(type) {
+	case cluster.Meet:
+		return a.meet(ctx, e)
+	case cluster.AddSlots:
+		return classify(e.At.Pod, a.Servers.AddSlots(ctx, target(e.At), e.Slots))
+	case cluster.SetNodeTimeout:
+		return a.setNodeTimeout(ctx, e)
+	case cluster.Replicate:
+		return classify(e.At.Pod, a.Servers.Replicate(ctx, target(e.At), e.Primary.ID))
+	case cluster.Reset:
+		return classify(e.At.Pod, a.Servers.Reset(ctx, target(e.At), false))
+	case cluster.Forget:
+		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.Servers.Forget(ctx, target(m), e.ID)) })
+	case cluster.Failover:
+		return classify(e.At.Pod, a.Servers.Failover(ctx, target(e.At), wire.Agreed))
+	}
+	return fmt.Errorf("unknown effect %s", effect)
 }
 
 func (a Cluster) apply(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) error {
@@ -67,10 +93,27 @@ func (a Cluster) apply(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster
 		}
 		if s, is := child.(*appsv1.StatefulSet); is {
 			s.Spec.Replicas = ptr.To(int32(1 + e.Replicas)) //nolint:gosec // at most 6
+			if err := a.keepTemplate(ctx, s, e); err != nil {
+				return err
+			}
 		}
 		return a.Children.Apply(ctx, child, types.UID(e.UID))
 	}
 	return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: the spec does not ask for it any more", e.Child)}
+}
+
+// keepTemplate leaves the pods of a shard as they are when only its width changes.
+func (a Cluster) keepTemplate(ctx context.Context, s *appsv1.StatefulSet, e cluster.ApplyChild) error {
+	if !e.Keep {
+		return nil
+	}
+	var is appsv1.StatefulSet
+	if err := a.Live.Get(ctx, client.ObjectKeyFromObject(s), &is); err != nil {
+		return fmt.Errorf("read %s: %w", e.Child, err)
+	}
+	s.Spec.Template = is.Spec.Template
+	s.Annotations[spec.AppliedAnnotation] = is.Annotations[spec.AppliedAnnotation]
+	return nil
 }
 
 func (a Cluster) markFormed(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.MarkFormed) error {

@@ -100,12 +100,22 @@ func stuck(w World) (topology.Node, bool) {
 	return w.Nodes[i], true
 }
 
-// keepReservation is the reflex: a cluster that is being made and finds its
+// reflex is what comes before all else in every phase.
+func reflex(in input) (fsm.Decision, bool) {
+	if d, lost := keepReservation(in); lost {
+		return d, true
+	}
+	return heal(in)
+}
+
+// keepReservation: a cluster that is being made or scaled and finds its
 // reservation free takes it back before it does anything else. Pending does so
 // itself, together with the rest.
 func keepReservation(in input) (fsm.Decision, bool) {
-	lost := in.World.Reservation.State == Free && !in.World.Formed && !in.Obj.Spec.Paused
-	if phase := in.Obj.Status.Phase; !lost || phase == Pending || !slices.Contains(making, phase) {
+	lost := in.World.Reservation.State == Free && !in.Obj.Spec.Paused
+	phase := in.Obj.Status.Phase
+	needed := slices.Contains(scaling, phase) || slices.Contains(making, phase) && phase != Pending && !in.World.Formed
+	if !lost || !needed {
 		return fsm.Decision{}, false
 	}
 	return fsm.Do(ReasonReserving, TakeReservation{}), true
@@ -115,11 +125,12 @@ func troubled(n topology.Node) bool { return n.Server == nil && n.Trouble != "" 
 
 func paused(in input) (string, bool) { return "spec.paused to be unset", in.Obj.Spec.Paused }
 
-// reservedByOther holds what makes a cluster. One that was formed is not made, and
-// must stay where others that hold it, such as an upgrade, find it.
+// reservedByOther holds what makes or scales a cluster. One that was formed is not made,
+// and must stay where others that hold it, such as an upgrade, find it.
 func reservedByOther(in input) (string, bool) {
 	r := in.World.Reservation
-	return "reserved by " + r.Holder, r.State == Others && !in.World.Formed
+	made := in.World.Formed && slices.Contains(making, in.Obj.Status.Phase)
+	return "reserved by " + r.Holder, r.State == Others && !made
 }
 
 // childrenChanged says that children are to be applied anew before servers can form a

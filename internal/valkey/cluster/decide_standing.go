@@ -39,12 +39,19 @@ func decideRunning(in input) fsm.Decision {
 	if why, lacks := w.lacks(); lacks {
 		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because("%s", why)
 	}
+	scales, pending := scale(in)
+	if pending && !scales.Waits() {
+		return scales
+	}
 	reason, words := ReasonClusterHealthy, healthyWords(w)
 	if not := notApplied(in); not != "" {
 		reason, words = ReasonChangeNotApplied, not
 	}
 	if effects := housekeeping(in); len(effects) > 0 {
 		return fsm.Do(reason, effects...).Because("%s", words)
+	}
+	if pending {
+		return scales
 	}
 	return fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words)
 }
@@ -56,6 +63,9 @@ func decideDegraded(in input) fsm.Decision {
 	}
 	if why, lacks := in.World.lacks(); lacks {
 		doubt = why
+	}
+	if scales, pending := scale(in); pending && !scales.Waits() {
+		return scales
 	}
 	if effects := housekeeping(in); len(effects) > 0 {
 		return fsm.Do(ReasonNodesMissing, effects...).Because("%s", doubt)
@@ -95,9 +105,6 @@ func housekeeping(in input) (effects []fsm.Effect) {
 
 // notApplied says which wish of the spec is not followed, and why.
 func notApplied(in input) string {
-	if !slices.Equal(in.World.Shape, Wanted(in.Obj)) {
-		return "the number of masters or replicas was changed, which this version does not apply to a formed cluster"
-	}
 	if c, changed := in.World.child(func(c Child) bool { return c.Kind == KindStatefulSet && !c.Current && !c.Foreign && c.UID != "" }); changed {
 		return "the spec was changed in what " + c.String() + " runs, which this version does not apply to a formed cluster"
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -28,6 +29,51 @@ type ApplyChild struct {
 	UID   string
 	// Of a StatefulSet: its shard, and how many replicas that has.
 	Shard, Replicas int
+	// Keep leaves the template of its pods as it is, whatever the spec says by now: any
+	// pod that is lost comes back by it.
+	Keep bool
+	// Proof allows to make a shard narrower: the pods that go hold nothing.
+	Proof plan.ShrinkProof
+}
+
+// RemoveShard deletes the very StatefulSet that was seen. If it were wrong, the data of
+// a shard would be lost.
+type RemoveShard struct {
+	Child        Ref
+	UID, Version string
+	Proof        plan.ShrinkProof
+}
+
+// MoveSlots begins to move slots until the first shards own all of them in equal
+// shares. It goes on beside the passes.
+type MoveSlots struct {
+	Shards int
+	At     []Place
+}
+
+// Place is a server and the shard that it is of.
+type Place struct {
+	Member
+	Shard int
+}
+
+// Reset lets a server without slots forget all others and what it replicates. If it
+// were wrong, a copy of the data would be lost.
+type Reset struct{ At Member }
+
+// Forget lets servers forget another. If it were wrong, those who forget the owner of
+// slots would not serve any more.
+type Forget struct {
+	At    []Member
+	ID    string
+	Proof plan.ForgetProof
+}
+
+// Failover lets a replica take over from its primary. If it were wrong, what the
+// replica lacks would be lost.
+type Failover struct {
+	At, From Member
+	Proof    plan.FailoverProof
 }
 
 // Meet introduces servers to others. It joins clusters into one, so if it were
@@ -77,11 +123,23 @@ func (Replicate) effect()          {}
 func (SetNodeTimeout) effect()     {}
 func (DeletePod) effect()          {}
 func (MarkFormed) effect()         {}
+func (RemoveShard) effect()        {}
+func (MoveSlots) effect()          {}
+func (Reset) effect()              {}
+func (Forget) effect()             {}
+func (Failover) effect()           {}
 
 // A command goes to a Valkey server.
 func (Meet) command()      {}
 func (AddSlots) command()  {}
 func (Replicate) command() {}
+func (Reset) command()     {}
+func (Forget) command()    {}
+func (Failover) command()  {}
+
+// So does what moves slots, and removing a shard is as grave.
+func (MoveSlots) command()   {}
+func (RemoveShard) command() {}
 
 func (TakeReservation) String() string    { return "take-reservation" }
 func (ReleaseReservation) String() string { return "release-reservation" }
@@ -89,6 +147,11 @@ func (MarkFormed) String() string         { return "mark-formed" }
 func (e ApplyChild) String() string       { return "apply " + e.Child.String() }
 func (e AddSlots) String() string         { return fmt.Sprintf("add-slots %s %s", e.At.Pod, e.Slots) }
 func (e DeletePod) String() string        { return "delete-pod " + e.Name }
+func (e RemoveShard) String() string      { return "remove " + e.Child.String() }
+func (e MoveSlots) String() string        { return fmt.Sprintf("move-slots to %d shards", e.Shards) }
+func (e Reset) String() string            { return "reset " + e.At.Pod }
+func (e Failover) String() string         { return fmt.Sprintf("failover %s from %s", e.At.Pod, e.From.Pod) }
+func (e Forget) String() string           { return fmt.Sprintf("forget %s at %d servers", e.ID, len(e.At)) }
 func (e SetNodeTimeout) String() string {
 	return fmt.Sprintf("set-node-timeout %s at %d servers", e.Timeout, len(e.At))
 }

@@ -42,7 +42,7 @@ func TestFaultIntroducesServersThatHoldData(t *testing.T) {
 		}
 		return decideInitializingCluster(in)
 	})
-	caught(t, b.Explore(), "joins servers that hold something")
+	caught(t, b.ExploreIn(InitializingCluster), "joins servers that hold something")
 }
 
 func TestFaultMakesAClusterWhereOneWasFormed(t *testing.T) {
@@ -51,7 +51,7 @@ func TestFaultMakesAClusterWhereOneWasFormed(t *testing.T) {
 		in.World.Formed = false
 		return decideAssigningSlots(in)
 	})
-	caught(t, b.Explore(), "makes a cluster where one was formed")
+	caught(t, b.ExploreIn(AssigningSlots), "makes a cluster where one was formed")
 }
 
 func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
@@ -71,7 +71,7 @@ func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
 		}
 		return decideAssigningSlots(in)
 	})
-	caught(t, b.Explore(), "puts at risk what a server holds")
+	caught(t, b.ExploreIn(AssigningSlots), "puts at risk what a server holds")
 }
 
 func TestFaultReplicaByOrdinal(t *testing.T) {
@@ -83,7 +83,7 @@ func TestFaultReplicaByOrdinal(t *testing.T) {
 		}
 		return decideConfiguringReplicas(in)
 	})
-	caught(t, b.Explore(), "follows what is not the primary of its shard")
+	caught(t, b.ExploreIn(ConfiguringReplicas), "follows what is not the primary of its shard")
 }
 
 // Every server answers and every slot has an owner, and that is all.
@@ -95,7 +95,7 @@ func TestFaultRunningWithoutAgreement(t *testing.T) {
 		}
 		return decideVerifyingClusterHealth(in)
 	})
-	caught(t, b.Explore(), "calls running what is not")
+	caught(t, b.ExploreIn(VerifyingClusterHealth), "calls running what")
 }
 
 // A changed template is applied to a cluster in use: the next pod that is lost
@@ -108,7 +108,7 @@ func TestFaultTemplateAppliedInUse(t *testing.T) {
 		}
 		return decideRunning(in)
 	})
-	caught(t, b.Explore(), "changes what a formed cluster runs")
+	caught(t, b.ExploreIn(Running), "changes what a formed cluster runs")
 }
 
 func TestFaultAdoptsAStranger(t *testing.T) {
@@ -119,7 +119,7 @@ func TestFaultAdoptsAStranger(t *testing.T) {
 		}
 		return decidePending(in)
 	})
-	caught(t, b.Explore(), "applies over somebody else's object")
+	caught(t, b.ExploreIn(Pending), "applies over somebody else's object")
 }
 
 func TestFaultNoHolds(t *testing.T) {
@@ -127,9 +127,9 @@ func TestFaultNoHolds(t *testing.T) {
 	b, m := newBench(), Machine
 	m.Holds = nil
 	b.Machine = &m
-	caught(t, b.Explore(), "acts while paused")
+	caught(t, b.ExploreIn(InitializingCluster), "acts while paused")
 	m.Holds = Machine.Holds[:1]
-	caught(t, b.Explore(), "acts under another's reservation")
+	caught(t, b.ExploreIn(Pending), "acts under another's reservation")
 }
 
 // Pending makes what is not there, and never asks what is.
@@ -147,15 +147,19 @@ func TestFaultPhaseNotRederivable(t *testing.T) {
 func TestFaultHastyOverData(t *testing.T) {
 	t.Parallel()
 	b := broken(ConfiguringReplicas, func(in input) fsm.Decision {
+		if !answering(in.World) {
+			return decideConfiguringReplicas(in)
+		}
+		if effects, _, stuck := attach(in.World); len(effects) > 0 || stuck {
+			return decideConfiguringReplicas(in)
+		}
 		in.World = clone(in.World)
 		for _, n := range in.World.Nodes {
-			if n.Server != nil {
-				n.Server.Empty = true
-			}
+			n.Server.Empty = true
 		}
 		return decideConfiguringReplicas(in)
 	})
-	caught(t, b.Explore(), "makes servers hasty that hold data")
+	caught(t, b.ExploreIn(ConfiguringReplicas), "makes servers hasty that hold data")
 }
 
 // A pod that does not answer is as good as gone, somebody thought.
@@ -169,5 +173,5 @@ func TestFaultDeletesPodsThatRan(t *testing.T) {
 		}
 		return decideWaitingForPods(in)
 	})
-	caught(t, b.Explore(), "deletes a pod in which something may be")
+	caught(t, b.ExploreIn(WaitingForPods), "deletes a pod in which something may be")
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -29,6 +30,7 @@ func newBench() bench {
 		Settle:  Settle,
 		Any:     anyCluster,
 		End:     string(Running),
+		Large:   true,
 		Safe:    safe,
 		// How many pairs are left to introduce depends on what gossip did meanwhile.
 		Role: func(e fsm.Effect) string {
@@ -67,14 +69,44 @@ func nothing(shape Shape) World {
 // stage is where a cluster stood in one pass of a run without faults.
 type stage struct {
 	phase fsm.Phase
+	spec  valkeyv1.ValkeyClusterSpec
 	world World
 }
 
-var stages = sync.OnceValue(func() (stages []stage) {
-	c, w := newCluster(), nothing(Even(3, 1))
+// made is how a cluster is made, and stages how it is scaled afterwards, too.
+var made = sync.OnceValue(func() []stage {
+	_, stages := standingCluster(newCluster())
+	return stages
+})
+
+var stages = sync.OnceValue(func() []stage {
+	c, stages := standingCluster(newCluster())
+	for _, next := range []Shape{Even(5, 1), Even(3, 2), Even(3, 1)} {
+		resize := sized(c.DeepCopy(), next)
+		var more []stage
+		c, more = onwards(resize, stages[len(stages)-1].world)
+		stages = append(stages, more...)
+	}
+	return stages
+})
+
+func sized(c *valkeyv1.ValkeyCluster, s Shape) *valkeyv1.ValkeyCluster {
+	c.Spec.Masters, c.Spec.ReplicasPerMaster = int32(len(s)), ptr.To(int32(s[0]))
+	return c
+}
+
+// standingCluster is a cluster after a run without faults, and how it got there.
+func standingCluster(c *valkeyv1.ValkeyCluster) (_ *valkeyv1.ValkeyCluster, stages []stage) {
+	return onwards(c, nothing(Wanted(c)))
+}
+
+// onwards is a run without faults from here on.
+func onwards(c *valkeyv1.ValkeyCluster, w World) (_ *valkeyv1.ValkeyCluster, stages []stage) {
 	now := time.Unix(1_700_000_000, 0)
-	for range standing {
-		stages = append(stages, stage{c.Status.Phase, w})
+	for range restPasses {
+		if at := (stage{c.Status.Phase, c.Spec, w}); len(stages) == 0 || !reflect.DeepEqual(at, stages[len(stages)-1]) {
+			stages = append(stages, at)
+		}
 		in := input{Obj: c, World: w, Now: now}
 		s, err := Machine.Step(in)
 		if err != nil {
@@ -91,33 +123,44 @@ var stages = sync.OnceValue(func() (stages []stage) {
 		}
 		now = now.Add(time.Second)
 	}
-	return stages
-})
+	return c, stages
+}
 
-const standing = 16 // passes, after which a cluster runs and is at rest
+const restPasses = 24 // passes, after which a cluster runs and is at rest
 
 // anyCluster is a cluster at some time of its making, in which something happened.
 func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) {
 	of := slices.DeleteFunc(slices.Clone(stages()), func(s stage) bool { return s.phase != phase })
-	if len(of) == 0 || r.IntN(2) == 0 {
+	switch r.IntN(8) {
+	case 0:
+		of = stages()
+	case 1, 2:
+		of = made()
+	}
+	if len(of) == 0 {
 		of = stages()
 	}
-	w := pick(r, of...).world
-	c := newCluster()
+	at := pick(r, of...)
+	w, c := clone(at.world), newCluster()
+	c.Spec = *at.spec.DeepCopy()
 	c.Status.ObservedGeneration = pick(r, int64(1), 1, 1, 0)
 	c.Spec.Paused = r.IntN(8) == 0
 	if r.IntN(12) == 0 {
 		c.DeletionTimestamp = &metav1.Time{Time: time.Unix(1_700_000_000, 0)}
 	}
-	if r.IntN(8) == 0 {
-		c.Spec.Masters = 5
+	if r.IntN(4) == 0 {
+		c = sized(c, Even(3+r.IntN(3), r.IntN(3)))
+		wish(c, &w)
+	}
+	if w.Formed && r.IntN(8) == 0 {
+		w.Migration = pick(r, Moving, Ended)
 	}
 	if phase == Failed && r.IntN(2) == 0 {
 		c.Status.Conditions = []metav1.Condition{{Type: fsm.Stalled, Status: metav1.ConditionTrue, Reason: pick(r, "Refused", "DataLost"), Message: "no"}}
 		c.Status.History = append(c.Status.History, history(Failed), history(Pending), history(Failed))
 	}
 	w.Reservation = Reservation{State: pick(r, Ours, Ours, Ours, Ours, Ours, Free, Others, ReservationState(""))}
-	w.Formed = w.Formed != (r.IntN(5) == 0)
+	w.Formed = w.Formed != (r.IntN(3) == 0)
 	for range r.IntN(4) {
 		mishap(r, &w)
 	}
@@ -194,7 +237,7 @@ func TestTranscripts(t *testing.T) { fsmtest.Transcripts(t, newBench()) }
 
 // The loss of all data is seen in every phase.
 func TestDataLost(t *testing.T) {
-	w := clone(stages()[standing-1].world)
+	w := clone(made()[len(made())-1].world)
 	if !w.Formed {
 		t.Fatal("a cluster that runs is not marked")
 	}

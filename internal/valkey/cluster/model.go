@@ -23,6 +23,11 @@ func Perform(w World, effect fsm.Effect) World {
 		}
 	case ApplyChild:
 		applied(w.Children, e)
+		resize(&w, e)
+	case RemoveShard:
+		removed(&w, e)
+	case MoveSlots:
+		begin(&w, e)
 	case MarkFormed:
 		w.Formed = true
 	case DeletePod:
@@ -35,7 +40,7 @@ func Perform(w World, effect fsm.Effect) World {
 
 func applied(children []Child, e ApplyChild) {
 	for i, c := range children {
-		if c.Ref == e.Child && !c.Foreign && !c.Current {
+		if c.Ref == e.Child && !c.Foreign && !e.Keep && !c.Current {
 			children[i] = Child{Ref: c.Ref, Shard: c.Shard, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
 		}
 	}
@@ -53,6 +58,7 @@ func deleted(nodes topology.Nodes, e DeletePod) {
 // controller sees a StatefulSet, pods start, handshakes end, replicas catch up.
 func Settle(c *valkeyv1.ValkeyCluster, w World) World {
 	w = clone(w)
+	wish(c, &w)
 	if i := slices.IndexFunc(w.Children, func(c Child) bool { return c.UID != "" && !c.Settled }); i >= 0 {
 		for ; i < len(w.Children); i++ {
 			w.Children[i].Settled = w.Children[i].UID != ""
@@ -62,11 +68,17 @@ func Settle(c *valkeyv1.ValkeyCluster, w World) World {
 	if started := start(c, &w); started {
 		return w
 	}
+	if moved := migrate(c, &w); moved {
+		return w
+	}
 	befriend(w.Nodes)
+	if w.Formed {
+		converse(w.Nodes)
+	}
 	for _, n := range w.Nodes {
 		if n.Server != nil {
 			n.Server.Synced = true
-			n.Server.OK = n.Server.OK || served(w.Nodes) && n.Server.Self().Follows != ""
+			n.Server.OK = n.Server.OK || served(w.Nodes) && (w.Formed || n.Server.Self().Follows != "")
 		}
 	}
 	return w
@@ -90,13 +102,13 @@ func newborn(pod topology.Pod, image string) topology.Node {
 	pod.UID, pod.Addr, pod.Ready, pod.Image, pod.Trouble = "uid of "+pod.Name, pod.Name+":6379", true, image, ""
 	id := "id of " + pod.Name
 	return topology.Node{Pod: pod, Server: &topology.Server{
-		ID: id, ShardID: "shard of " + pod.Name, Version: "8.1.1", Empty: true, Synced: true, Timeout: 5000,
+		ID: id, ShardID: "shard of " + pod.Name, History: "history of " + pod.Name, Version: "8.1.1", Empty: true, Synced: true, Timeout: 5000,
 		View: []topology.Peer{{ID: id, Addr: pod.Addr, Linked: true, Claim: topology.Claim{Shard: id}}},
 	}}
 }
 
 func clone(w World) World {
-	w.Children, w.Nodes = slices.Clone(w.Children), slices.Clone(w.Nodes)
+	w.Children, w.Nodes, w.Shape = slices.Clone(w.Children), slices.Clone(w.Nodes), slices.Clone(w.Shape)
 	for i, n := range w.Nodes {
 		if n.Server != nil {
 			s := *n.Server

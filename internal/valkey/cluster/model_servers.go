@@ -23,11 +23,43 @@ func command(nodes topology.Nodes, effect fsm.Effect) {
 				s.Timeout, s.OK = int(e.Timeout.Milliseconds()), served(nodes)
 			}
 		}
+	case Reset:
+		reset(nodes, e)
+	case Forget:
+		forget(nodes, e)
+	case Failover:
+		takeOver(nodes, e)
 	case Replicate:
-		if s := server(nodes, e.At); s != nil && !s.Holds() && s.Knows(e.Primary.ID) {
-			s.View[self(s)].Claim = topology.Claim{Follows: e.Primary.ID, Shard: min(s.ID, e.Primary.ID)}
-			s.Synced = false
-			regroup(s, s.Self().Claim, s.ID)
+		replicate(nodes, e)
+	}
+}
+
+func replicate(nodes topology.Nodes, e Replicate) {
+	s := server(nodes, e.At)
+	if s == nil || s.Holds() || !s.Knows(e.Primary.ID) {
+		return
+	}
+	s.View[self(s)].Claim = topology.Claim{Follows: e.Primary.ID, Shard: min(s.ID, e.Primary.ID)}
+	s.Synced = false
+	if p := server(nodes, e.Primary); p != nil {
+		s.ShardID, s.History = p.ShardID, p.History
+	}
+	regroup(s, s.Self().Claim, s.ID)
+}
+
+func reset(nodes topology.Nodes, e Reset) {
+	s := server(nodes, e.At)
+	if s == nil || s.Self().Slots != "" {
+		return
+	}
+	s.View = []topology.Peer{{ID: s.ID, Addr: e.At.Addr, Linked: true, Claim: topology.Claim{Shard: s.ID}}}
+	s.Empty, s.Synced, s.ShardID, s.History = true, true, "shard of "+e.At.Pod, "history of "+e.At.Pod
+}
+
+func forget(nodes topology.Nodes, e Forget) {
+	for _, m := range e.At {
+		if s := server(nodes, m); s != nil {
+			s.View = slices.DeleteFunc(s.View, func(p topology.Peer) bool { return p.ID == e.ID })
 		}
 	}
 }
@@ -80,7 +112,7 @@ func befriend(nodes topology.Nodes) {
 		changed = false
 		for _, a := range nodes {
 			for _, b := range nodes {
-				if a.Server != nil && b.Server != nil && (shakesHands(a, b) || a.Server.Knows(b.Server.ID)) {
+				if a.Server != nil && b.Server != nil && (shakesHands(a, b) || a.Server.Knows(b.Server.ID) && b.Server.Knows(a.Server.ID)) {
 					changed = exchange(nodes, a, b) || changed
 				}
 			}

@@ -42,6 +42,9 @@ func report(out *valkeyv1.ValkeyCluster, in input, _ fsm.Decision, _ []fsm.Outco
 	if slices.Contains(making, s.Phase) || s.Phase == VerifyingClusterHealth && !w.Formed {
 		s.CurrentOperation = valkeyv1.OperationCreating
 	}
+	if slices.Contains(scaling, s.Phase) {
+		s.CurrentOperation = valkeyv1.OperationScaling
+	}
 	moved := s.Phase != in.Obj.Status.Phase
 	if progressing(s.Phase) && !moved && in.Now.Sub(s.Since.Time) < quietly {
 		return
@@ -140,7 +143,7 @@ func conditions(in input, _ fsm.Decision) []metav1.Condition {
 
 // progressing says that an operation is under way.
 func progressing(phase fsm.Phase) bool {
-	return slices.Contains(making, phase) || phase == VerifyingClusterHealth || phase == Deleting
+	return slices.Contains(reserving, phase) || phase == VerifyingClusterHealth || phase == Deleting
 }
 
 // available says that every slot is served. Before it was said to be Running, a
@@ -149,7 +152,7 @@ func available(phase fsm.Phase, w World) bool {
 	switch phase {
 	case Running:
 		return true
-	case Degraded, Failed, VerifyingClusterHealth:
+	default:
 		assigned := 0
 		for _, n := range w.Nodes {
 			if n.Server != nil && n.Server.OK {
@@ -158,7 +161,6 @@ func available(phase fsm.Phase, w World) bool {
 		}
 		return w.Formed && assigned >= topology.TotalSlots
 	}
-	return false
 }
 
 func status(is bool) metav1.ConditionStatus {

@@ -18,7 +18,7 @@ func safe(in input, s fsm.Step[*valkeyv1.ValkeyCluster]) error {
 		}
 	}
 	for _, e := range s.Decision.Do {
-		if err := errors.Join(safeWriter(in, e), safeTimeout(in, e), safeCommand(in.World, e)); err != nil {
+		if err := errors.Join(safeWriter(in, e), safeTimeout(in, e), safeCommand(in, e)); err != nil {
 			return fmt.Errorf("%s: %w", e, err)
 		}
 	}
@@ -68,16 +68,28 @@ func safeWriter(in input, e fsm.Effect) error {
 		if c.Foreign || a.UID != c.UID {
 			return errors.New("applies over somebody else's object")
 		}
-		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" {
+		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && !c.Current && !a.Keep {
 			return errors.New("changes what a formed cluster runs")
+		}
+		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && a.Replicas < w.Shape[c.Shard] {
+			return safeToDrop(in, func(n topology.Node) bool { return n.Shard == c.Shard && n.Ordinal > a.Replicas })
 		}
 	}
 	return nil
 }
 
+// heals says that an effect may be part of healing, which needs no reservation.
+func heals(e fsm.Effect) bool {
+	switch e.(type) {
+	case Meet, Replicate, Forget:
+		return true
+	}
+	return false
+}
+
 func operates(e fsm.Effect) bool {
 	switch e.(type) {
-	case ApplyChild, MarkFormed, SetNodeTimeout: // also what a standing cluster does for itself
+	case ApplyChild, MarkFormed, SetNodeTimeout, Meet, Replicate, Forget: // also what a standing cluster does for itself
 		return false
 	}
 	return true
@@ -97,16 +109,17 @@ func safeTimeout(in input, effect fsm.Effect) error {
 }
 
 // safeCommand: servers that hold anything are left alone.
-func safeCommand(w World, effect fsm.Effect) error {
+func safeCommand(in input, effect fsm.Effect) error {
+	w := in.World
 	_, commands := effect.(interface{ command() })
 	if !commands {
 		return nil
 	}
-	if w.Formed {
-		return errors.New("makes a cluster where one was formed")
-	}
-	if w.Reservation.State != Ours {
+	if w.Reservation.State != Ours && !heals(effect) {
 		return errors.New("commands without the reservation")
+	}
+	if w.Formed {
+		return safeScaling(in, effect)
 	}
 	if id, _, found := w.Nodes.Stranger(); found {
 		return fmt.Errorf("commands servers that know the stranger %s", id)

@@ -17,6 +17,8 @@ type World struct {
 	// Formed says that the cluster once held all slots.
 	Formed      bool        `json:"formed,omitempty"`
 	Reservation Reservation `json:"reservation,omitzero"`
+	// Migration is the work that moves slots, if this process knows of one.
+	Migration Migration `json:"migration,omitempty"`
 	// Nodes is every place there should be, by shard and ordinal; those without a
 	// pod have no UID.
 	Nodes topology.Nodes `json:"nodes,omitempty"`
@@ -58,6 +60,7 @@ type Child struct {
 	Ref
 	Shard   int    `json:"shard,omitempty"`   // of a StatefulSet, its shard
 	UID     string `json:"uid,omitempty"`     // "" does not exist
+	Version string `json:"version,omitempty"` // of a StatefulSet, the resourceVersion in which it was seen
 	Foreign bool   `json:"foreign,omitempty"` // it exists, and somebody else controls it
 	Current bool   `json:"current,omitempty"` // it was applied as it would be applied now
 	Settled bool   `json:"settled,omitempty"` // its own controller has seen it as it is
@@ -179,6 +182,9 @@ func (w World) unattached() (topology.Node, bool) {
 func (w World) lacks() (why string, is bool) {
 	if n, unready := w.Nodes.Unready(); unready {
 		return n.Name + " is not ready", true
+	}
+	if n, apart := apart(w); apart && w.Formed {
+		return n.Name + " has no part in the cluster", true
 	}
 	for _, n := range w.Nodes {
 		if n.Server == nil {

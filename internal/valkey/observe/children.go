@@ -38,7 +38,7 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, shape 
 			return nil, fmt.Errorf("read %s: %w", child.Ref, err)
 		}
 		if err == nil {
-			child.UID = string(there.GetUID())
+			child.UID, child.Version = string(there.GetUID()), there.GetResourceVersion()
 			child.Foreign = !ownedBy(there, c.UID)
 			child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
 			child.Settled = settled(there)

@@ -31,6 +31,7 @@ type Cluster struct {
 	Live         read.Live
 	Reservations read.Reservations
 	Servers      read.Samples[Answers]
+	Work         read.Works // what moves slots
 }
 
 // Observe reads everything that a decision about the cluster may look at.
@@ -52,8 +53,21 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	if w.Reservation, err = o.reservation(ctx, c); err != nil {
 		return w, err
 	}
+	w.Migration = o.migration(read.Key{Namespace: c.Namespace, Name: c.Name})
 	w.Nodes, err = o.nodes(ctx, c, w.Shape, shards)
 	return w, err
+}
+
+// migration is what is known of the work that moves slots.
+func (o Cluster) migration(key read.Key) cluster.Migration {
+	switch o.Work.Work(key).State {
+	case read.WorkRunning:
+		return cluster.Moving
+	case read.WorkEnded:
+		return cluster.Ended
+	case read.WorkUnknown:
+	}
+	return ""
 }
 
 // formed reads the mark on the ConfigMap. That it is not there is believed only

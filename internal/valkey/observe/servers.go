@@ -19,6 +19,7 @@ import (
 // How often the servers of a cluster are asked.
 const (
 	EveryWhileMaking = 100 * time.Millisecond
+	EveryWhileMoving = time.Second // slots: the work that moves them looks by itself
 	EveryAtRest      = 10 * time.Second
 )
 
@@ -77,6 +78,8 @@ func Same(a, b Answers) bool { return maps.EqualFunc(a, b, (*topology.Server).Sa
 // less often.
 func Every(phase meta.Phase, servers int) time.Duration {
 	switch {
+	case slices.Contains([]meta.Phase{cluster.RebalancingSlots, cluster.EvacuatingSlots}, phase):
+		return EveryWhileMoving
 	case making(phase):
 		return min(EveryWhileMaking*time.Duration(max(1, servers/atATime)), EveryAtRest)
 	case phase == cluster.Deleting:
@@ -88,5 +91,7 @@ func Every(phase meta.Phase, servers int) time.Duration {
 // making says that servers are about to change, and are waited for.
 func making(phase meta.Phase) bool {
 	return slices.Contains([]meta.Phase{cluster.WaitingForPods, cluster.InitializingCluster, cluster.AssigningSlots,
-		cluster.ConfiguringReplicas, cluster.VerifyingClusterHealth}, phase)
+		cluster.ConfiguringReplicas, cluster.VerifyingClusterHealth, cluster.ScalingUpStatefulSet, cluster.WaitingForNewPods,
+		cluster.AddingNodesToCluster, cluster.RebalancingSlots, cluster.ConfiguringNewReplicas, cluster.EvacuatingSlots,
+		cluster.RemovingNodesFromCluster, cluster.ScalingDownStatefulSet}, phase)
 }

@@ -16,6 +16,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
@@ -80,8 +81,10 @@ func (s *story) build(c *sim.Cell) {
 	env.ReservationNamespace = harness.SystemNamespace
 	servers := door{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }}
 	sampler := valkey.NewSampler(env, servers, c.Wake(clusterKind))
-	r := valkey.NewCluster(env, servers, sampler)
+	work := &kube.Worker{Wake: c.Wake(clusterKind)}
+	r := valkey.NewCluster(env, servers, sampler, work)
 	c.Sample(sampler)
+	c.Work(work)
 	c.Add(sim.Controller{Reconciler: r, Kind: clusterKind, Echo: r.Store.Wrote, Wakes: wakes})
 }
 
@@ -114,7 +117,7 @@ func (s *story) runs() error {
 		return fmt.Errorf("the cluster is gone")
 	}
 	if c.Status.Phase != cluster.Running {
-		return fmt.Errorf("the cluster is %q: %s", c.Status.Phase, c.Status.WaitingFor)
+		return fmt.Errorf("the cluster is %q: %s; pods: %s", c.Status.Phase, c.Status.WaitingFor, s.kubelet)
 	}
 	return nil
 }

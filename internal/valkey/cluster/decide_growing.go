@@ -1,0 +1,121 @@
+package cluster
+
+import (
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// decideScalingUpStatefulSet makes the StatefulSets of new shards and widens others.
+func decideScalingUpStatefulSet(in input) fsm.Decision {
+	w := in.World
+	if !w.looked() {
+		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+	}
+	if c, taken := w.foreign(); taken {
+		return nameTaken(c)
+	}
+	const words = "new pods' StatefulSets to be applied and seen by their controllers"
+	if effects := growth(in); len(effects) > 0 {
+		return fsm.Do(ReasonApplying, effects...).Because(words)
+	}
+	if _, unsettled := w.unsettled(); unsettled || grows(in) {
+		return fsm.Wait(ReasonApplying, "children").In(recheck).Because(words)
+	}
+	return fsm.Fire(StatefulSetScaled, ReasonApplied)
+}
+
+func decideWaitingForNewPods(in input) fsm.Decision {
+	if waits, missing := waitForPods(in.World); missing {
+		return waits
+	}
+	return fsm.Fire(PodsRunning, ReasonPodsRunning)
+}
+
+// decideAddingNodesToCluster introduces servers that hold nothing to the cluster.
+func decideAddingNodesToCluster(in input) fsm.Decision {
+	w := in.World
+	if waits, missing := waitForPods(w); missing {
+		return waits
+	}
+	const words = "new servers to be known to all others"
+	effects, waits, stuck := welcome(w)
+	switch {
+	case stuck:
+		return waits
+	case len(effects) > 0:
+		return fsm.Do(ReasonMeeting, effects...).Because(words)
+	case !acquainted(w.Nodes):
+		return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because(words)
+	}
+	return fsm.Fire(NodesAdded, ReasonMet)
+}
+
+// decideRebalancingSlots gives new shards their share. Their replicas are attached
+// first: what is moved to a shard is not to depend on one server.
+func decideRebalancingSlots(in input) fsm.Decision {
+	w := in.World
+	if waits, missing := waitForPods(w); missing {
+		return waits
+	}
+	if effects := attachEmpty(w); len(effects) > 0 {
+		return fsm.Do(ReasonReplicating, effects...).Because("the replicas of new shards to follow their primaries")
+	}
+	if n, behind := w.Nodes.Unsynced(); behind {
+		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be in sync, before slots are moved", n.Name)
+	}
+	if d, moving := move(in, len(w.Shape)); moving {
+		return d
+	}
+	return fsm.Fire(SlotsRebalanced, ReasonBalanced)
+}
+
+// decideConfiguringNewReplicas attaches the replicas that were added to shards.
+func decideConfiguringNewReplicas(in input) fsm.Decision {
+	w := in.World
+	if waits, missing := waitForPods(w); missing {
+		return waits
+	}
+	const words = "every replica to follow its primary, and all to agree on it and serve"
+	if _, well := w.formedWell(); well {
+		return fsm.Fire(ReplicasConfigured, ReasonReplicated)
+	}
+	effects, waits, stuck := attach(w)
+	if stuck {
+		return waits
+	}
+	if len(effects) > 0 {
+		return fsm.Do(ReasonReplicating, effects...).Because(words)
+	}
+	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because(words)
+}
+
+// attachEmpty makes the servers of a shard that owns nothing follow its first.
+func attachEmpty(w World) (effects []fsm.Effect) {
+	for i := range w.Shape {
+		shard := w.Nodes.Shard(i)
+		if _, owned := shard.Owner(); owned {
+			continue
+		}
+		first, found := primaryOf(shard)
+		if !found {
+			continue
+		}
+		for _, n := range shard {
+			if n.Name != first.Name && !n.Server.Holds() && n.Server.Knows(first.Server.ID) {
+				effects = append(effects, Replicate{memberOf(n), memberOf(first)})
+			}
+		}
+	}
+	return effects
+}
+
+// primaryOf is the server that the others of a shard without slots follow, or are to:
+// the one that has replicas, or else the first.
+func primaryOf(shard topology.Nodes) (first topology.Node, found bool) {
+	for _, n := range shard {
+		if id := n.Server.Self().Follows; id != "" {
+			return shard.ByID(id)
+		}
+	}
+	return shard.Newborn()
+}

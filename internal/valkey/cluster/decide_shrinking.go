@@ -1,0 +1,157 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// decideEvacuatingSlots moves the slots of shards that are to go to those that stay.
+func decideEvacuatingSlots(in input) fsm.Decision {
+	w := in.World
+	if waits, missing := waitForPods(w); missing {
+		return waits
+	}
+	if n, behind := w.Nodes.Unsynced(); behind {
+		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be in sync, before slots are moved", n.Name)
+	}
+	if d, moving := move(in, len(Wanted(in.Obj))); moving {
+		return d
+	}
+	return fsm.Fire(SlotsMigrated, ReasonBalanced)
+}
+
+// decideRemovingNodesFromCluster lets the servers that are to go forget the others, and
+// then the others forget them. One that still is a primary of a shard that stays hands
+// it over first.
+func decideRemovingNodesFromCluster(in input) fsm.Decision {
+	w := in.World
+	if !w.looked() || len(w.Nodes) != w.Shape.Nodes() {
+		return fsm.Wait(ReasonNotLooked, "valkey").In(recheck)
+	}
+	if d, owns := handOver(in); owns {
+		return d
+	}
+	const words = "servers that go to be forgotten by those that stay"
+	if effects := resets(in); len(effects) > 0 {
+		return fsm.Do(ReasonForgetting, effects...).Because(words)
+	}
+	effects, doubt := forgets(in)
+	switch {
+	case len(effects) > 0:
+		return fsm.Do(ReasonForgetting, effects...).Because(words)
+	case doubt != "":
+		return fsm.Wait(ReasonForgetting, "valkey").In(recheck).Because("%s: %s", words, doubt)
+	}
+	return fsm.Fire(NodesRemoved, ReasonForgotten)
+}
+
+// resets are the servers that go, still know others and serve nothing in anybody's
+// eyes: replicas before primaries, or a primary without its replicas would be told by
+// them what it was.
+func resets(in input) (effects []fsm.Effect) {
+	for _, follows := range []bool{true, false} {
+		for _, n := range in.World.Nodes {
+			if !leaves(in, n) || n.Server == nil || len(n.Server.View) == 1 || (n.Server.Self().Follows != "") != follows {
+				continue
+			}
+			if !serves(in.World.Nodes, n.Server.ID) {
+				effects = append(effects, Reset{memberOf(n)})
+			}
+		}
+		if len(effects) > 0 {
+			return effects
+		}
+	}
+	return nil
+}
+
+// serves says that somebody sees slots at a server.
+func serves(nodes topology.Nodes, id string) bool {
+	return slices.ContainsFunc(nodes, func(by topology.Node) bool {
+		if by.Server == nil {
+			return false
+		}
+		p, _ := by.Server.Peer(id)
+		return p.Slots != ""
+	})
+}
+
+// forgets is who that stays still knows one that goes, or why it may not forget it yet.
+func forgets(in input) (effects []fsm.Effect, doubt string) {
+	for _, gone := range in.World.Nodes {
+		if !leaves(in, gone) || gone.Server == nil {
+			continue
+		}
+		e := Forget{ID: gone.Server.ID}
+		for _, by := range in.World.Nodes {
+			if by.Server != nil && !leaves(in, by) {
+				if _, listed := by.Server.Peer(gone.Server.ID); listed {
+					e.At = append(e.At, memberOf(by))
+				}
+			}
+		}
+		if len(e.At) == 0 {
+			continue
+		}
+		var why string
+		if e.Proof, why = plan.ProveForget(in.World.Nodes, e.ID); why != "" {
+			doubt = why
+			continue
+		}
+		effects = append(effects, e)
+	}
+	return effects, doubt
+}
+
+// decideScalingDownStatefulSet removes what is not wanted any more: the last shards as
+// a whole, and the last pods of others.
+func decideScalingDownStatefulSet(in input) fsm.Decision {
+	w := in.World
+	if !w.looked() {
+		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+	}
+	effects, doubt := shrinkage(in)
+	if doubt != "" {
+		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).Because("%s", doubt)
+	}
+	const words = "pods that are not wanted any more to go"
+	if len(effects) > 0 {
+		return fsm.Do(ReasonShrinking, effects...).Because(words)
+	}
+	if _, unsettled := w.unsettled(); unsettled {
+		return fsm.Wait(ReasonShrinking, "children").In(recheck).Because(words)
+	}
+	return fsm.Fire(StatefulSetScaled, ReasonApplied)
+}
+
+// shrinkage removes the last shards and makes others narrower, if nothing is in the pods
+// that go.
+func shrinkage(in input) (effects []fsm.Effect, doubt string) {
+	w, wanted := in.World, Wanted(in.Obj)
+	var leaving []string
+	for _, n := range w.Nodes {
+		if leaves(in, n) {
+			leaving = append(leaving, n.Name)
+		}
+	}
+	if len(leaving) == 0 {
+		return nil, ""
+	}
+	proof, doubt := plan.ProveShrink(w.Nodes, leaving)
+	if doubt != "" {
+		return nil, doubt
+	}
+	for _, c := range slices.Backward(w.Children) { // from the last: the highest that exists is the record
+		switch {
+		case c.Kind != KindStatefulSet || c.Foreign || c.UID == "":
+		case c.Shard >= len(wanted):
+			effects = append(effects, RemoveShard{c.Ref, c.UID, c.Version, proof})
+		case w.Shape[c.Shard] > wanted[c.Shard]:
+			effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: !c.Current, Proof: proof})
+		}
+	}
+	return effects, ""
+}

@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// standing are the phases of a cluster that was formed and in which places may have to
+// be filled again. Those that add servers do so themselves.
+var standing = slices.Concat([]fsm.Phase{VerifyingClusterHealth, Running, Degraded}, shrinking)
+
+// mostHosts is how many others a server that moved is introduced to: they tell the rest.
+const mostHosts = 4
+
+// heal brings back what a cluster that was formed has lost of itself, and can be brought
+// back without a choice: servers that moved are introduced at their new address, new
+// ones in the place of lost ones join and replicate, and lost ones are forgotten.
+func heal(in input) (fsm.Decision, bool) {
+	w := in.World
+	if !w.Formed || !w.looked() || in.Obj.Spec.Paused || in.Obj.DeletionTimestamp != nil || w.dataLost() ||
+		!slices.Contains(standing, in.Obj.Status.Phase) || len(w.Nodes) != w.Shape.Nodes() {
+		return fsm.Decision{}, false
+	}
+	for _, part := range []struct {
+		of    func(input) []fsm.Effect
+		words string
+	}{
+		{moved, "servers to be known at their new address"},
+		{joining, "servers in the place of lost ones to join"},
+		{following, "servers in the place of lost ones to follow their primary"},
+		{strangers, "servers that are gone to be forgotten"},
+	} {
+		if effects := part.of(in); len(effects) > 0 {
+			return fsm.Do(ReasonHealing, effects...).Because("%s", part.words), true
+		}
+	}
+	return fsm.Decision{}, false
+}
+
+// moved introduces servers to those that look for them elsewhere. After all pods were
+// restarted everyone does, and nobody would find anybody.
+func moved(in input) (effects []fsm.Effect) {
+	var meet Meet
+	for _, n := range in.World.Nodes {
+		if n.Server == nil || leaves(in, n) {
+			continue
+		}
+		if to := misled(in.World.Nodes, n); len(to) > 0 {
+			meet.Introductions = append(meet.Introductions, Introduction{memberOf(n), to})
+		}
+	}
+	if len(meet.Introductions) == 0 {
+		return nil
+	}
+	return []fsm.Effect{meet}
+}
+
+// misled are some of those who know a server, and look for it where it is not.
+func misled(nodes topology.Nodes, n topology.Node) (to []Member) {
+	for _, by := range nodes {
+		if by.Server == nil || by.Name == n.Name || len(to) == mostHosts || !n.Server.Knows(by.Server.ID) {
+			continue
+		}
+		if p, listed := by.Server.Peer(n.Server.ID); listed && p.State != topology.Handshake && p.Addr != "" && p.Addr != n.Addr {
+			to = append(to, memberOf(by))
+		}
+	}
+	return to
+}
+
+// joining introduces servers that hold nothing, in shards that others serve.
+func joining(in input) (effects []fsm.Effect) {
+	w := in.World
+	staying := w
+	staying.Nodes = slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool {
+		_, owned := w.Nodes.Shard(n.Shard).Owner()
+		return leaves(in, n) || !owned
+	})
+	effects, _, _ = welcome(staying)
+	return effects
+}
+
+// following attaches servers that hold nothing and are known to the owner of their shard.
+func following(in input) (effects []fsm.Effect) {
+	w := in.World
+	for i := range w.Shape {
+		shard := w.Nodes.Shard(i)
+		owner, owned := shard.Owner()
+		if !owned || owner.Server.Self().Follows != "" {
+			continue
+		}
+		for _, n := range shard {
+			if n.Server != nil && n.Name != owner.Name && !leaves(in, n) && !n.Server.Holds() && n.Server.Knows(owner.Server.ID) {
+				effects = append(effects, Replicate{memberOf(n), memberOf(owner)})
+			}
+		}
+	}
+	return effects
+}
+
+// strangers lets everyone forget servers that no pod answers for any more, and that all
+// who know them have given up.
+func strangers(in input) (effects []fsm.Effect) {
+	at := map[string][]Member{}
+	var ids []string
+	alive := map[string]bool{}
+	for _, by := range in.World.Nodes {
+		if by.Server == nil {
+			continue
+		}
+		alive[by.Server.ID] = true
+		for _, p := range by.Server.View {
+			switch {
+			case p.State == topology.Handshake:
+			case p.State != topology.Failed:
+				alive[p.ID] = true
+			default:
+				if at[p.ID] == nil {
+					ids = append(ids, p.ID)
+				}
+				at[p.ID] = append(at[p.ID], memberOf(by))
+			}
+		}
+	}
+	for _, id := range ids {
+		if alive[id] {
+			continue
+		}
+		if proof, doubt := plan.ProveForget(in.World.Nodes, id); doubt == "" {
+			effects = append(effects, Forget{at[id], id, proof})
+		}
+	}
+	return effects
+}
+
+// apart is a server that answers and has no part in the cluster: it neither serves the
+// slots of its shard nor follows who does.
+func apart(w World) (topology.Node, bool) {
+	for i := range w.Shape {
+		shard := w.Nodes.Shard(i)
+		owner, owned := shard.Owner()
+		if _, silent := shard.Silent(); silent && !owned {
+			continue // whoever does not answer just now may be the owner
+		}
+		for _, n := range shard {
+			if n.Server != nil && (!owned || n.Name != owner.Name && n.Server.Self().Follows != owner.Server.ID) {
+				return n, true
+			}
+		}
+	}
+	return topology.Node{}, false
+}

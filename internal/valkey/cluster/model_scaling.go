@@ -1,0 +1,123 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// wish lets the StatefulSets be looked for that the spec asks for.
+func wish(c *valkeyv1.ValkeyCluster, w *World) {
+	for i := len(w.Shape); w.looked() && i < len(Wanted(c)); i++ {
+		if _, listed := w.child(func(c Child) bool { return c.Kind == KindStatefulSet && c.Shard == i }); !listed {
+			w.Children = append(w.Children, Child{Ref: Ref{KindStatefulSet, fmt.Sprintf("%s-%d", c.Name, i)}, Shard: i})
+		}
+	}
+}
+
+// resize makes a shard as wide as it was applied: places come, or go with their pods.
+func resize(w *World, e ApplyChild) {
+	if e.Child.Kind != KindStatefulSet || !w.Formed {
+		return
+	}
+	for i := len(w.Shape); i <= e.Shard; i++ {
+		w.Shape = append(w.Shape, -1) // of shards in between nothing is known yet
+	}
+	for j := w.Shape[e.Shard] + 1; j <= e.Replicas; j++ {
+		pod := topology.Pod{Name: fmt.Sprintf("%s-%d", e.Child.Name, j), Shard: e.Shard, Ordinal: j}
+		w.Nodes = append(w.Nodes, topology.Node{Pod: pod})
+	}
+	w.Nodes = slices.DeleteFunc(w.Nodes, func(n topology.Node) bool { return n.Shard == e.Shard && n.Ordinal > e.Replicas })
+	slices.SortFunc(w.Nodes, func(a, b topology.Node) int { return (a.Shard-b.Shard)*10 + a.Ordinal - b.Ordinal })
+	w.Shape[e.Shard] = e.Replicas
+}
+
+// removed takes the last shard away.
+func removed(w *World, e RemoveShard) {
+	i := slices.IndexFunc(w.Children, func(c Child) bool { return c.Ref == e.Child && c.UID == e.UID })
+	if i < 0 || w.Children[i].Shard != len(w.Shape)-1 {
+		return
+	}
+	w.Shape = w.Shape[:len(w.Shape)-1]
+	w.Children = slices.Delete(w.Children, i, i+1)
+	w.Nodes = slices.DeleteFunc(w.Nodes, func(n topology.Node) bool { return n.Shard >= len(w.Shape) })
+}
+
+// begin starts the work that moves slots, if there is any.
+func begin(w *World, e MoveSlots) {
+	if left, doubt := toMove(*w, e.Shards); left > 0 && doubt == "" {
+		w.Migration = Moving
+	}
+}
+
+// migrate is what the work that moves slots comes to.
+func migrate(c *valkeyv1.ValkeyCluster, w *World) (moved bool) {
+	if w.Migration != Moving {
+		return false
+	}
+	shards := len(w.Shape)
+	if c.Status.Phase == EvacuatingSlots {
+		shards = min(shards, len(Wanted(c)))
+	}
+	for i := range w.Shape {
+		owner, owned := w.Nodes.Shard(i).Owner()
+		if !owned {
+			owner, owned = primaryOf(w.Nodes.Shard(i))
+		}
+		if owned {
+			s := &owner.Server.View[self(owner.Server)]
+			s.Slots = ""
+			if i < shards {
+				s.Slots = topology.Share(i, shards)
+			}
+		}
+	}
+	w.Migration = Ended
+	return true
+}
+
+func takeOver(nodes topology.Nodes, e Failover) {
+	heir, from := server(nodes, e.At), server(nodes, e.From)
+	if heir == nil || from == nil || heir.Self().Follows != from.ID {
+		return
+	}
+	h, f := &heir.View[self(heir)], &from.View[self(from)]
+	h.Follows, h.Slots, f.Follows, f.Slots = "", f.Slots, heir.ID, ""
+	for _, n := range nodes {
+		if n.Server != nil && n.Server.Self().Follows == from.ID && n.Server != heir {
+			n.Server.View[self(n.Server)].Follows = heir.ID
+		}
+	}
+}
+
+// converse lets everyone see those whom it knows as they are.
+func converse(nodes topology.Nodes) {
+	first := map[string]string{} // the smallest ID of each primary's shard
+	primary := func(s *topology.Server) string {
+		if f := s.Self().Follows; f != "" {
+			return f
+		}
+		return s.ID
+	}
+	for _, n := range nodes {
+		if n.Server != nil {
+			p := primary(n.Server)
+			if first[p] == "" || n.Server.ID < first[p] {
+				first[p] = n.Server.ID
+			}
+		}
+	}
+	for _, by := range nodes {
+		if by.Server == nil {
+			continue
+		}
+		for i, p := range by.Server.View {
+			if n, ours := nodes.ByID(p.ID); ours {
+				by.Server.View[i].Claim = n.Server.Self().Claim
+				by.Server.View[i].Shard = first[primary(n.Server)]
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// Migration says how far the work is that moves slots beside the passes; "" is that none
+// is known of.
+type Migration string
+
+// The states of a migration. One that ended may have failed: the slots tell.
+const (
+	Moving Migration = "Moving"
+	Ended  Migration = "Ended"
+)
+
+// move sees to it that the first shards own all slots, each its share, and the others
+// none. What is on its way already is finished first, wherever it was to go: a slot
+// that was left half open keeps its keys in two places.
+func move(in input, shards int) (fsm.Decision, bool) {
+	w := in.World
+	left, doubt := toMove(w, shards)
+	open := openSlots(w)
+	words := words(left+open) + " slots to be moved"
+	switch {
+	case doubt != "":
+		return fsm.Wait(ReasonSlotsLost, "valkey").In(recheck).Because("%s; nothing is moved", doubt), true
+	case left == 0 && open == 0 && w.Migration != Moving:
+		return fsm.Decision{}, false
+	case w.Migration == Moving:
+		return fsm.Wait(ReasonMoving, "valkey", "work").In(recheck).Because("%s", words), true
+	}
+	return fsm.Do(ReasonMoving, MoveSlots{shards, places(w.Nodes)}).Because("%s", words), true
+}
+
+// toMove is how many slots are where they should not be, or why that cannot be said.
+func toMove(w World, shards int) (left int, doubt string) {
+	if _, rival, contested := w.Nodes.Assigned(); contested {
+		return 0, rival.Name + " claims slots that another claims as well"
+	}
+	moves, doubt := plan.Moves(Holdings(w.Nodes, shards))
+	for _, m := range moves {
+		left += m.Slots.Count()
+	}
+	return left, doubt
+}
+
+// Holdings is what each shard owns; the first ones are to own all, in equal shares.
+func Holdings(nodes topology.Nodes, shards int) (list []plan.Holding) {
+	for _, n := range nodes {
+		last := len(list) - 1
+		if last < 0 || list[last].Shard != n.Shard {
+			list, last = append(list, plan.Holding{Shard: n.Shard}), last+1
+		}
+		if n.Shard < shards {
+			list[last].Weight = 1
+		}
+		if n.Server != nil {
+			list[last].Slots = list[last].Slots.With(n.Server.Self().Slots)
+		}
+	}
+	return list
+}
+
+func places(nodes topology.Nodes) (list []Place) {
+	for _, n := range nodes {
+		list = append(list, Place{memberOf(n), n.Shard})
+	}
+	return list
+}
+
+func openSlots(w World) (n int) {
+	for _, m := range w.Nodes {
+		if m.Server != nil && m.Server.Self().Follows == "" {
+			n += len(m.Server.Open)
+		}
+	}
+	return n
+}

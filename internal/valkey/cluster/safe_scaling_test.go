@@ -1,0 +1,135 @@
+package cluster
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// safeScaling is what must hold of a command to a cluster that was formed.
+func safeScaling(in input, effect fsm.Effect) error {
+	w := in.World
+	switch e := effect.(type) {
+	case Meet:
+		return safeWelcome(w, e)
+	case Replicate:
+		return errors.Join(safePrimary(w, e), blankAt(w, e.At))
+	case MoveSlots:
+		if count, _, contested := w.Nodes.Assigned(); count != topology.TotalSlots || contested || w.Migration == Moving {
+			return errors.New("moves slots that have no owner, or twice at once")
+		}
+		return nil
+	case Reset:
+		return safeReset(in, e)
+	case Forget:
+		return safeForget(in, e)
+	case Failover:
+		return safeFailover(w, e)
+	case RemoveShard:
+		c, _ := w.child(func(c Child) bool { return c.Ref == e.Child })
+		if c.UID != e.UID || c.Version != e.Version || c.Foreign || c.Shard < len(Wanted(in.Obj)) {
+			return errors.New("removes a shard that is wanted or not ours")
+		}
+		return safeToDrop(in, func(n topology.Node) bool { return n.Shard == c.Shard })
+	}
+	return errors.New("makes a cluster where one was formed")
+}
+
+// safeWelcome: only who holds nothing, or is known already, is introduced.
+func safeWelcome(w World, e Meet) error {
+	for _, i := range e.Introductions {
+		of, _ := w.Nodes.ByID(i.Of.ID)
+		if of.Server == nil || of.Addr != i.Of.Addr {
+			return errors.New("introduces a server that is not where it was seen")
+		}
+		for _, to := range i.To {
+			if of.Server.Holds() && !of.Server.Knows(to.ID) {
+				return errors.New("joins servers that hold something")
+			}
+		}
+	}
+	return nil
+}
+
+// safePrimary: who follows, follows the owner of its shard's slots, or in a shard that
+// has none a server that holds nothing either.
+func safePrimary(w World, e Replicate) error {
+	primary, _ := w.Nodes.ByID(e.Primary.ID)
+	at, _ := w.Nodes.ByID(e.At.ID)
+	if primary.Server == nil || primary.Shard != at.Shard || primary.Name == at.Name || primary.Server.Self().Follows != "" {
+		return errors.New("follows what is not the primary of its shard")
+	}
+	if owner, owned := w.Nodes.Shard(at.Shard).Owner(); owned && owner.Name != primary.Name {
+		return errors.New("follows what does not own the slots of its shard")
+	}
+	return nil
+}
+
+func safeReset(in input, e Reset) error {
+	n, _ := in.World.Nodes.ByID(e.At.ID)
+	if n.Server == nil || n.Addr != e.At.Addr || !leaves(in, n) || ownsSlots(in.World, e.At.ID) {
+		return errors.New("resets a server that is needed")
+	}
+	return nil
+}
+
+func safeForget(in input, e Forget) error {
+	n, answers := in.World.Nodes.ByID(e.ID)
+	if answers && (!leaves(in, n) || len(n.Server.View) > 1) || ownsSlots(in.World, e.ID) || e.Proof == nil || !e.Proof.Of(e.ID) {
+		return errors.New("lets a server be forgotten that is needed")
+	}
+	return nil
+}
+
+func safeFailover(w World, e Failover) error {
+	n, _ := w.Nodes.ByID(e.At.ID)
+	if e.Proof == nil || !e.Proof.Of(e.At.ID) {
+		return errors.New("lets a server take over without proof")
+	}
+	if n.Server == nil || !n.Server.Synced || n.Server.Syncing || n.Server.Self().Follows != e.From.ID {
+		return errors.New("lets a server take over that is not in sync")
+	}
+	for _, by := range w.Nodes {
+		if p, _ := peerOf(by, e.At.ID); by.Server != nil && (p.Follows != e.From.ID || p.State != "") {
+			return errors.New("lets a server take over that not all know as a replica")
+		}
+	}
+	return nil
+}
+
+// safeToDrop: pods go only when what runs in them owns nothing and nobody knows it.
+func safeToDrop(in input, goes func(topology.Node) bool) error {
+	w := in.World
+	for _, n := range w.Nodes {
+		if !goes(n) || n.Server == nil {
+			continue
+		}
+		known := slices.ContainsFunc(w.Nodes, func(by topology.Node) bool {
+			p, listed := peerOf(by, n.Server.ID)
+			return listed && !leaves(in, by) && p.State != topology.Handshake
+		})
+		if known || ownsSlots(w, n.Server.ID) || !leaves(in, n) {
+			return errors.New("removes a pod that is needed")
+		}
+	}
+	return nil
+}
+
+func peerOf(by topology.Node, id string) (topology.Peer, bool) {
+	if by.Server == nil {
+		return topology.Peer{}, false
+	}
+	return by.Server.Peer(id)
+}
+
+// ownsSlots says that anybody sees slots, or a replica, at this server.
+func ownsSlots(w World, id string) bool {
+	for _, by := range w.Nodes {
+		if p, _ := peerOf(by, id); p.Slots != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,154 @@
+package cluster
+
+import (
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// Scale compares the spec with the shards that exist as StatefulSets, and never with
+// the primaries that were seen: one that is dead, or was not asked, is no wish.
+
+// operating lets a phase that scales decide only where it may: in a cluster that was
+// formed and is reserved for it. The phase itself says that it was formed, so a mark
+// that was lost is made anew: without it the spec would pass for what there is.
+func operating(decide func(input) fsm.Decision) func(input) fsm.Decision {
+	return func(in input) fsm.Decision {
+		w := in.World
+		switch {
+		case !w.looked():
+			return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+		case !w.Formed:
+			return remark(in)
+		case w.Reservation.State != Ours:
+			return fsm.Wait(ReasonNotLooked, "reservations").In(recheck).Because("the reservation of the cluster")
+		}
+		return decide(in)
+	}
+}
+
+func remark(in input) fsm.Decision {
+	w := in.World
+	c, found := w.child(func(c Child) bool { return c.Kind == KindConfigMap })
+	switch {
+	case !found || c.Foreign:
+		return nameTaken(c)
+	case c.UID == "":
+		return fsm.Do(ReasonApplying, w.apply([]Child{c})...)
+	}
+	return fsm.Do(ReasonFormedBefore, MarkFormed{c.UID})
+}
+
+// grows says that a shard, or replicas of one, are to be added. That a StatefulSet is
+// lost is not a wish for another: it is made anew wherever the cluster stands.
+func grows(in input) bool {
+	is, wanted := in.World.Shape, Wanted(in.Obj)
+	for i := range min(len(is), len(wanted)) {
+		if is[i] < wanted[i] {
+			return true
+		}
+	}
+	return in.World.looked() && len(is) < len(wanted)
+}
+
+// growth lists the StatefulSets that are to be made, anew or at all, or widened. None is made narrower
+// here: of a combined edit, what adds comes first.
+func growth(in input) (effects []fsm.Effect) {
+	w, wanted := in.World, Wanted(in.Obj)
+	for _, c := range w.Children {
+		if c.Kind != KindStatefulSet || c.Foreign || c.Shard >= len(wanted) {
+			continue
+		}
+		e := ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: c.UID != "" && !c.Current}
+		if c.Shard < len(w.Shape) {
+			e.Replicas = max(e.Replicas, w.Shape[c.Shard])
+		}
+		if c.UID == "" || w.Shape[c.Shard] < e.Replicas {
+			effects = append(effects, e)
+		}
+	}
+	return effects
+}
+
+// notWanted says that shards that are being added are not wanted any more. What is on
+// its way is finished first.
+func notWanted(in input) bool {
+	return dropsShards(in) && !grows(in) && in.World.Migration != Moving && openSlots(in.World) == 0
+}
+
+// wantedBack says that nothing is to go any more of what is being removed.
+func wantedBack(in input) bool {
+	return in.World.looked() && !dropsShards(in) && !narrows(in) && in.World.Migration != Moving && openSlots(in.World) == 0
+}
+
+// unfinished says that shards that are wanted do not have their share of the slots,
+// while every slot has an owner: they were added, or slots were being moved, and the
+// status that said so was lost.
+func unfinished(in input) bool {
+	w := in.World
+	_, silent := w.Nodes.Silent()
+	left, doubt := toMove(w, len(w.Shape))
+	return !silent && !dropsShards(in) && doubt == "" && (left > 0 || openSlots(w) > 0)
+}
+
+// dropsShards says that whole shards are to go.
+func dropsShards(in input) bool { return len(in.World.Shape) > len(Wanted(in.Obj)) }
+
+// narrows says that replicas of a shard that stays are to go.
+func narrows(in input) bool {
+	wanted := Wanted(in.Obj)
+	for i, replicas := range in.World.Shape {
+		if i < len(wanted) && replicas > wanted[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves says that a node is one of those that are to go.
+func leaves(in input, n topology.Node) bool {
+	wanted := Wanted(in.Obj)
+	return n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard]
+}
+
+// scale is what a cluster that stands does about another size: reserve itself, so that
+// nothing else operates on it, and go.
+func scale(in input) (fsm.Decision, bool) {
+	event, words := scaleEvent(in)
+	switch {
+	case event == "" || !in.World.Formed:
+		return fsm.Decision{}, false
+	case in.Obj.Spec.Paused:
+		return fsm.Wait(ReasonPaused, "self", "pods", "valkey", "children").Because("spec.paused to be unset; then %s", words), true
+	case in.World.Reservation.State == Ours:
+		return fsm.Fire(event, ReasonScaling).Because("%s", words), true
+	case in.World.Reservation.State == Free:
+		return fsm.Do(ReasonReserving, TakeReservation{}).Because("%s", words), true
+	}
+	return fsm.Wait(ReasonReservedByOther, "reservations", "pods", "valkey", "children").In(recheck).
+		Because("reserved by %s; then %s", in.World.Reservation.Holder, words), true
+}
+
+// scaleEvent is the first step towards the size that is wanted: grow, then shrink.
+func scaleEvent(in input) (event fsm.Event, words string) {
+	is, wanted := in.World.Shape, Wanted(in.Obj)
+	switch {
+	case !in.World.looked():
+		return "", ""
+	case grows(in) && len(wanted) > len(is):
+		return ScaleUpDetected, fromTo(len(is), len(wanted), "shards")
+	case grows(in):
+		return ScaleUpDetected, "replicas are added"
+	case unfinished(in):
+		return ScaleUpDetected, "a shard is without its share of the slots"
+	case dropsShards(in):
+		return ScaleDownDetected, fromTo(len(is), len(wanted), "shards")
+	case narrows(in):
+		return ReplicaScaleDownDetected, "replicas are removed"
+	}
+	return "", ""
+}
+
+// fromTo says what becomes of a number.
+func fromTo(from, to int, what string) string {
+	return words(from) + " " + what + " become " + words(to)
+}

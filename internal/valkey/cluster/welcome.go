@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// welcome introduces servers that the cluster does not know yet to some that it is made
+// of; the rest is gossip. One that holds something, or knows others than ours, is not
+// introduced: it would bring that with it.
+func welcome(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
+	ours := map[string]bool{}
+	for _, n := range w.Nodes {
+		if n.Server != nil {
+			ours[n.Server.ID] = true
+		}
+	}
+	var meet Meet
+	for i, n := range w.Nodes {
+		if n.Server == nil || belongs(w.Nodes, n) {
+			continue
+		}
+		if n.Server.Holds() {
+			return nil, fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
+				Because("%s holds keys or slots and is not introduced to anybody", n.Name), true
+		}
+		for _, p := range n.Server.View {
+			if p.State != topology.Handshake && !ours[p.ID] {
+				return nil, fsm.Wait(ReasonUnknownServer, "valkey").In(recheck).
+					Because("%s lists the server %s, which is no pod of this cluster", n.Name, p.ID), true
+			}
+		}
+		if to := hosts(w.Nodes, i); len(to) > 0 {
+			meet.Introductions = append(meet.Introductions, Introduction{memberOf(n), to})
+		}
+	}
+	if len(meet.Introductions) > 0 {
+		effects = append(effects, meet)
+	}
+	return effects, fsm.Decision{}, false
+}
+
+// hosts are those whom a newcomer is to meet: somebody who serves, and in a ring of all
+// the first after it, the second, the fourth, and so on.
+func hosts(nodes topology.Nodes, of int) (to []Member) {
+	n := nodes[of]
+	others := make(topology.Nodes, 0, len(nodes))
+	if owner, owned := nodes.Owner(); owned {
+		others = append(others, owner)
+	}
+	for step := 1; step < len(nodes); step *= 2 {
+		others = append(others, nodes[(of+step)%len(nodes)])
+	}
+	for _, other := range others {
+		if other.Server == nil || n.Server.Knows(other.Server.ID) || shakesHands(n, other) || slices.Contains(to, memberOf(other)) {
+			continue
+		}
+		to = append(to, memberOf(other))
+	}
+	return to
+}
+
+// belongs says that a server serves slots, or knows one that does and is known to it:
+// it is in the cluster, and who does not know it yet will hear of it.
+func belongs(nodes topology.Nodes, n topology.Node) bool {
+	if n.Server.Self().Slots != "" {
+		return true
+	}
+	for _, other := range nodes {
+		if other.Server != nil && other.Server.Self().Slots != "" && n.Server.Knows(other.Server.ID) && other.Server.Knows(n.Server.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// known says that every other server knows this one, past the handshake, and it them.
+func known(nodes topology.Nodes, n topology.Node) bool {
+	for _, other := range nodes {
+		if other.Server != nil && !(n.Server.Knows(other.Server.ID) && other.Server.Knows(n.Server.ID)) {
+			return false
+		}
+	}
+	return true
+}
+
+func acquainted(nodes topology.Nodes) bool {
+	for _, n := range nodes {
+		if n.Server != nil && !known(nodes, n) {
+			return false
+		}
+	}
+	return true
+}
