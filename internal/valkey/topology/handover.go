@@ -21,6 +21,14 @@ func (n Nodes) Handover(to string, lag int64) (doubt string, ready bool) {
 	if primary.Server.Self().Slots == "" {
 		return primary.Name + " owns no slots", false
 	}
+	// NOTE: whoever becomes primary claims every slot that it saw its primary own, under a
+	// new epoch. If one of them was given away a moment before, it is taken back, and
+	// the new owner deletes what was written to it.
+	for _, m := range []Node{primary, candidate} {
+		if len(m.Server.Open) > 0 {
+			return fmt.Sprintf("%s has slot %d open", m.Name, m.Server.Open[0].Slot), false
+		}
+	}
 	if doubt = candidate.Server.Trails(primary.Server, lag); doubt != "" {
 		return candidate.Name + " " + doubt, false
 	}

@@ -45,6 +45,8 @@ func TestHandover(t *testing.T) {
 		"it reads data":                      {change: func(n Nodes) { n[1].Server.Loading = true }, doubt: "is reading"},
 		"its primary reads data":             {change: func(n Nodes) { n[0].Server.Loading = true }, doubt: "is reading"},
 		"another shard":                      {change: func(n Nodes) { n[1].Server.ShardID = "other" }, doubt: "names another shard"},
+		"the primary gives a slot":           {change: func(n Nodes) { n[0].Server.Open = []OpenSlot{{Slot: 7, Peer: "x"}} }, doubt: "web-0-0 has slot 7 open"},
+		"it knows of a slot on its way":      {change: func(n Nodes) { n[1].Server.Open = []OpenSlot{{Slot: 7, Peer: "x"}} }, doubt: "web-0-1 has slot 7 open"},
 		"the primary owns nothing":           {change: func(n Nodes) { n[0].Server.View[0].Slots = "" }, doubt: "owns no slots"},
 		"two voters of three are silent":     {change: func(n Nodes) { n[2].Server, n[4].Server = nil, nil }, doubt: "1 of 3 primaries with slots answer"},
 		"unknown to a voter":                 {change: func(n Nodes) { n[2].Server.View = append(n[2].Server.View[:1], n[2].Server.View[2:]...) }, doubt: "web-1-0 does not know web-0-1"},

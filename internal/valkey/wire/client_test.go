@@ -16,7 +16,8 @@ import (
 // taught it refuses.
 type stub struct {
 	net.Listener
-	answers map[string]string // in the protocol's own words
+	answers map[string]string        // in the protocol's own words
+	slow    map[string]time.Duration // by first word, before it answers
 
 	mu    sync.Mutex
 	heard []string
@@ -54,6 +55,9 @@ func (s *stub) serve(conn net.Conn) {
 		s.mu.Lock()
 		s.heard = append(s.heard, text)
 		s.mu.Unlock()
+		if wait := s.slow[words[0]]; wait > 0 {
+			<-time.After(wait)
+		}
 		answer, known := s.answers[text]
 		switch {
 		case known:

@@ -32,8 +32,7 @@ func (c *Cluster) stands(s *server) bool {
 func (c *Cluster) elect(s *server) {
 	asked, old := s.manual, c.servers[s.primaryAddr()]
 	s.manual = nil
-	agreed := asked != nil && asked.mode == wire.Agreed
-	if agreed && !c.pauses(old, s, asked.until) {
+	if asked != nil && asked.mode == wire.Agreed && !c.pauses(old, s, asked.until) {
 		return
 	}
 	s.tried = c.now
@@ -49,15 +48,12 @@ func (c *Cluster) elect(s *server) {
 	}
 	if votes > voters/2 {
 		c.promote(s)
-		if agreed {
-			old.paused = 0
-		}
 	}
 }
 
-// pauses is what an agreed failover begins with: the primary makes its clients wait
-// until the replica has everything. It does not listen to one that it does not see as
-// its replica.
+// pauses is what an agreed failover begins with: the primary makes its clients wait, so
+// that the replica can get everything, until it hears that it was replaced. It does not
+// listen to one that it does not see as its replica.
 func (c *Cluster) pauses(primary, replica *server, until time.Duration) (caughtUp bool) {
 	if !c.finds(replica.self().follows, replica.primaryAddr()) {
 		return false
@@ -82,8 +78,14 @@ func (c *Cluster) grants(v, s *server, manual bool) bool {
 		return false
 	}
 	primary := v.view[seen.follows]
-	if primary == nil || primary.epoch > s.view[s.self().follows].epoch || primary.state != topology.Failed && !manual {
+	if primary == nil || primary.state != topology.Failed && !manual {
 		return false
+	}
+	asked := s.view[s.self().follows]
+	for _, p := range v.view { // nor if a slot has gone to one of a higher epoch
+		if p.epoch > asked.epoch && p.slots.Overlaps(asked.slots) {
+			return false
+		}
 	}
 	recent := primary.voted != 0 && c.now-primary.voted < 2*v.timeout()
 	if recent && (!manual || v.older("8.1")) {

@@ -115,7 +115,7 @@ func (s *server) follow(primary string) {
 	self, to := s.edit(s.id), s.view[primary]
 	self.follows, self.slots = primary, ""
 	self.shardID, s.shardID = to.shardID, to.shardID
-	s.synced, s.syncing, s.copied, s.manual = false, false, false, nil
+	s.synced, s.syncing, s.copied, s.manual, s.paused = false, false, false, nil, 0
 	s.end(topology.JobFailed, "the server is no primary any more")
 }
 

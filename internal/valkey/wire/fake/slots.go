@@ -119,7 +119,7 @@ func (c *Cluster) setSlots(at wire.Target, slots topology.Slots, peer string, ch
 // MigrateKeys implements wire.Mover.
 func (c *Cluster) MigrateKeys(_ context.Context, at wire.Target, m wire.Migration) error {
 	return c.tell(at, func(s *server) error {
-		if !c.up(m.To) {
+		if !c.up(m.To) || !c.servers[m.To].primary() {
 			return fmt.Errorf("migrate keys to %s: %w", m.To, wire.ErrRefused)
 		}
 		to := c.servers[m.To]

@@ -33,10 +33,15 @@ func (c *Cluster) Put(slot int) (acknowledged bool) {
 	}
 	if o, open := s.open[slot]; open && !o.Importing { // it sends new keys on
 		to := s.view[o.Peer]
-		if to == nil || !c.finds(o.Peer, to.addr) || !c.servers[to.addr].open[slot].Importing {
+		if to == nil || !c.finds(o.Peer, to.addr) {
 			return false
 		}
-		s = c.servers[to.addr]
+		if s = c.servers[to.addr]; !s.primary() || !s.open[slot].Importing {
+			return false
+		}
+	}
+	if c.now < s.paused {
+		return false
 	}
 	c.put(s, slot)
 	return true
@@ -76,21 +81,19 @@ func (c *Cluster) owner(slot int) (owner *server) {
 	return owner
 }
 
-// Lost lists the slots of which the last write that was acknowledged is not with the
-// owner, nor where the owner sends its keys.
+// Lost lists the slots of which the last write that was acknowledged is neither with the
+// owner nor with a primary that imports the slot. It counts once all messages have
+// arrived and all slots are closed.
 func (c *Cluster) Lost() (slots []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, slot := range slices.Sorted(maps.Keys(c.written)) {
-		s := c.owner(slot)
-		if s == nil {
-			slots = append(slots, slot)
-			continue
-		}
-		last := s.data[slot].last
-		if to := s.view[s.open[slot].Peer]; to != nil && c.finds(s.open[slot].Peer, to.addr) {
-			last = max(last, c.servers[to.addr].data[slot].last)
-		}
+		owner, last := c.owner(slot), int64(-1)
+		c.each(func(s *server) {
+			if s == owner || owner != nil && s.primary() && s.open[slot].Importing {
+				last = max(last, s.data[slot].last)
+			}
+		})
 		if last < c.written[slot] {
 			slots = append(slots, slot)
 		}

@@ -33,7 +33,7 @@ func (s *script) command(ctx context.Context, name string, words []string, named
 	case "keys", "jobs":
 		return s.ask(ctx, name, words)
 	case "form":
-		return "", s.form(ctx)
+		return "", Form(ctx, s.Cluster)
 	case "elapse":
 		d, err := time.ParseDuration(words[0])
 		return "", errors.Join(err, s.Elapse(ctx, d))
@@ -204,32 +204,4 @@ func (s *script) process(ctx context.Context, name string, words []string) error
 		return err
 	}
 	return s.rename(ctx, s.targets[i].Addr, addr)
-}
-
-// form is what every script about a cluster begins with.
-func (s *script) form(ctx context.Context) error {
-	for i, at := range s.targets {
-		var addrs []string
-		for _, step := range []int{1, 2, 4} {
-			addrs = append(addrs, s.targets[(i+step)%len(s.targets)].Addr)
-		}
-		if err := s.Meet(ctx, at, addrs); err != nil {
-			return err
-		}
-	}
-	if err := s.await(ctx, []string{"met", "", ""}, nil); err != nil {
-		return err
-	}
-	for i := range 3 {
-		if err := s.AddSlots(ctx, s.targets[2*i], topology.Share(i, 3)); err != nil {
-			return err
-		}
-		if err := s.Replicate(ctx, s.targets[2*i+1], s.targets[2*i].ID); err != nil {
-			return err
-		}
-	}
-	if err := s.await(ctx, []string{"agree", "", ""}, nil); err != nil {
-		return err
-	}
-	return s.await(ctx, []string{"ok", "", ""}, nil)
 }

@@ -1,0 +1,90 @@
+package wiretest
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+// Form makes three shards of six blank servers, each of a primary and the replica that
+// comes after it, and waits until all agree.
+func Form(ctx context.Context, c Cluster) error {
+	targets := make([]wire.Target, len(c.Addrs))
+	for i, addr := range c.Addrs {
+		server, err := c.Ask(ctx, addr)
+		if err != nil {
+			return err
+		}
+		targets[i] = wire.Target{Addr: addr, ID: server.ID}
+	}
+	for i, at := range targets {
+		var addrs []string
+		for _, step := range []int{1, 2, 4} {
+			addrs = append(addrs, c.Addrs[(i+step)%len(c.Addrs)])
+		}
+		if err := c.Meet(ctx, at, addrs); err != nil {
+			return err
+		}
+	}
+	if err := c.settled(ctx, topology.Nodes.Met); err != nil {
+		return err
+	}
+	if err := c.divide(ctx, targets); err != nil {
+		return err
+	}
+	return c.settled(ctx, func(n topology.Nodes) (string, bool) {
+		if m, unsynced := n.Unsynced(); unsynced {
+			return m.Name + " has no link to its primary", false
+		}
+		for _, m := range n {
+			if m.Server != nil && !m.Server.OK {
+				return m.Name + " does not serve", false
+			}
+		}
+		return n.Agree()
+	})
+}
+
+// divide gives every second server slots, and makes the one after it its replica.
+func (c Cluster) divide(ctx context.Context, targets []wire.Target) error {
+	for i := range 3 {
+		if err := c.AddSlots(ctx, targets[2*i], topology.Share(i, 3)); err != nil {
+			return err
+		}
+		if err := c.Replicate(ctx, targets[2*i+1], targets[2*i].ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Nodes is what every server says now. Servers 0 and 1 are shard 0, and so on.
+func (c Cluster) Nodes(ctx context.Context) (nodes topology.Nodes) {
+	for i, addr := range c.Addrs {
+		server, _ := c.Ask(ctx, addr)
+		nodes = append(nodes, topology.Node{
+			Pod:    topology.Pod{Name: strconv.Itoa(i), UID: strconv.Itoa(i), Shard: i / 2, Ordinal: i % 2, Addr: addr},
+			Server: server,
+		})
+	}
+	return nodes
+}
+
+// settled lets the servers talk until all is as it should be.
+func (c Cluster) settled(ctx context.Context, judge func(topology.Nodes) (string, bool)) error {
+	var doubt string
+	done := func() (sound bool) {
+		doubt, sound = judge(c.Nodes(ctx))
+		return sound
+	}
+	if err := c.Until(ctx, done); err != nil {
+		return err
+	}
+	if !done() {
+		return fmt.Errorf("%w: %s", errStill, doubt)
+	}
+	return nil
+}
