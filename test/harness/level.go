@@ -6,7 +6,7 @@ import "os"
 func Full() bool { return os.Getenv("LEVEL") == "full" }
 
 // ByLevel is how often something is tried: core for every change, full for long runs.
-func ByLevel(core, full int) int {
+func ByLevel[V any](core, full V) V {
 	if Full() {
 		return full
 	}

@@ -70,6 +70,11 @@ func newStage(t *testing.T) *stage {
 // create asks for a cluster of three masters with a replica each.
 func (s *stage) create(namespace string) *valkeyv1.ValkeyCluster {
 	s.t.Helper()
+	return s.createOf(namespace, image)
+}
+
+func (s *stage) createOf(namespace, image string) *valkeyv1.ValkeyCluster {
+	s.t.Helper()
 	vkc := &valkeyv1.ValkeyCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec:       valkeyv1.ValkeyClusterSpec{Image: image},

@@ -1,0 +1,92 @@
+package valkey
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+// writesBefore is how much is written before a cluster is scaled, so that there is
+// something to lose.
+const writesBefore = writers * keysEach
+
+type size struct{ masters, replicas int32 }
+
+// TestScalingLosesNothing takes a cluster to other sizes and back under a writer. Slots
+// move as a whole on 9.1, and key by key below.
+func TestScalingLosesNothing(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	images := []string{"bed.local/valkey:9.1", "bed.local/valkey:8.1"}
+	sizes := harness.ByLevel(
+		[]size{{4, 1}, {3, 1}},
+		[]size{{6, 1}, {3, 1}, {3, 2}, {3, 1}, {3, 0}, {3, 1}, {4, 0}, {3, 1}})
+	if err := s.b.LoadImages(t.Context(), images...); err != nil {
+		t.Fatal(err)
+	}
+	for _, image := range images[:harness.ByLevel(1, len(images))] {
+		t.Run(strings.TrimPrefix(image, "bed.local/"), func(t *testing.T) {
+			s := &stage{t: t, b: s.b, c: s.c}
+			vkc := s.createOf(bedtest.Namespace(t, s.b), image)
+			s.running(vkc)
+			w := startWriter(t, s.addr(vkc))
+			harness.Eventually(t, runningWithin, poll, func() error {
+				if n := w.count(); n < writesBefore {
+					return fmt.Errorf("%d writes", n)
+				}
+				return nil
+			})
+			for _, to := range sizes {
+				s.rescale(vkc, to)
+			}
+			w.check(t)
+			s.empty(vkc.Namespace, vkc)
+		})
+	}
+}
+
+// rescale changes the size of a cluster and waits until it has it.
+func (s *stage) rescale(vkc *valkeyv1.ValkeyCluster, to size) {
+	s.t.Helper()
+	began, was := time.Now(), vkc.DeepCopy()
+	vkc.Spec.Masters, vkc.Spec.ReplicasPerMaster = to.masters, ptr.To(to.replicas)
+	if err := s.c.Patch(s.t.Context(), vkc, client.MergeFrom(was)); err != nil {
+		s.t.Fatal(err)
+	}
+	harness.Eventually(s.t, runningWithin, poll, func() error {
+		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
+			return err
+		}
+		return has(vkc, to)
+	})
+	s.t.Logf("%d × %d after %s", to.masters, to.replicas, time.Since(began).Round(10*time.Millisecond))
+	verdict := s.exec(vkc.Namespace, vkc.Name+"-0-0", "valkey-cli", "--cluster", "check", "127.0.0.1:6379")
+	for _, want := range []string{"All nodes agree about slots configuration", "All 16384 slots covered", fmt.Sprintf("%d primaries", to.masters)} {
+		if !strings.Contains(verdict, want) {
+			s.t.Errorf("valkey-cli does not say %q:\n%s", want, verdict)
+		}
+	}
+}
+
+// has says nil when a cluster runs in a size, with equal shares.
+func has(vkc *valkeyv1.ValkeyCluster, to size) error {
+	nodes := to.masters * (1 + to.replicas)
+	if vkc.Status.Phase != cluster.Running || vkc.Status.Masters != to.masters || vkc.Status.ReadyNodes != fmt.Sprintf("%d/%d", nodes, nodes) {
+		return fmt.Errorf("is %s, waiting for %q, with %s nodes", vkc.Status.Phase, vkc.Status.WaitingFor, vkc.Status.ReadyNodes)
+	}
+	for _, shard := range vkc.Status.Shards {
+		if share := valkeyv1.Slots / to.masters; shard.Slots < share || shard.Slots > share+1 || shard.ReadyReplicas != to.replicas {
+			return fmt.Errorf("shard %+v", shard)
+		}
+	}
+	return nil
+}

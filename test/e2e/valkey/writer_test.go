@@ -1,0 +1,123 @@
+package valkey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/valkey-io/valkey-go"
+	"golang.org/x/time/rate"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+)
+
+const (
+	writesPerSecond = 2000
+	writers         = 16
+	keysEach        = 500 // of each writer
+	answersWithin   = 10 * time.Second
+)
+
+// writer writes to a cluster as an application does, with the client's own retries, and
+// remembers for every key the last write that was acknowledged.
+type writer struct {
+	client valkey.Client
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	mu       sync.Mutex
+	acked    map[string]int
+	failures []string
+	took     []time.Duration
+	longest  time.Duration
+}
+
+// startWriter begins to write, through any server of the cluster.
+func startWriter(t *testing.T, addr string) *writer {
+	t.Helper()
+	client, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &writer{client: client, cancel: cancel, acked: map[string]int{}}
+	t.Cleanup(func() { w.stop(); client.Close() })
+	limit := rate.NewLimiter(writesPerSecond, writers)
+	for i := range writers {
+		w.done.Go(func() {
+			for n := 1; limit.Wait(ctx) == nil; n++ {
+				w.write(fmt.Sprintf("w%d-%d", i, n%keysEach), n)
+			}
+		})
+	}
+	return w
+}
+
+// write writes once. Writes outlive the end of the writer: half of one proves nothing.
+func (w *writer) write(key string, n int) {
+	ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
+	defer cancel()
+	began := time.Now()
+	err := w.client.Do(ctx, w.client.B().Set().Key(key).Value(strconv.Itoa(n)).Build()).Error()
+	took := time.Since(began)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		w.failures = append(w.failures, fmt.Sprintf("%s after %s: %v", key, took.Round(time.Millisecond), err))
+		return
+	}
+	w.acked[key], w.longest = n, max(w.longest, took)
+	w.took = append(w.took, took)
+}
+
+func (w *writer) stop() {
+	w.cancel()
+	w.done.Wait()
+}
+
+// count is how many writes were acknowledged so far.
+func (w *writer) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.took)
+}
+
+// check ends the writer and reads back every key. A value that is newer than the last
+// acknowledged one is that of a write whose answer was lost.
+func (w *writer) check(t *testing.T) {
+	t.Helper()
+	w.stop()
+	var lost []string
+	for key, n := range w.acked {
+		got, err := w.client.Do(t.Context(), w.client.B().Get().Key(key).Build()).AsInt64()
+		if err != nil && !errors.Is(err, valkey.Nil) || int(got) < n {
+			lost = append(lost, fmt.Sprintf("%s: acknowledged %d, read %d, %v", key, n, got, err))
+		}
+	}
+	slices.Sort(w.took)
+	at := func(part float64) time.Duration { return w.took[int(part*float64(len(w.took)-1))].Round(100 * time.Microsecond) }
+	t.Logf("%d writes acknowledged, %d lost, %d failed; took p50 %s, p99 %s, p99.9 %s, at most %s",
+		len(w.took), len(lost), len(w.failures), at(0.5), at(0.99), at(0.999), w.longest.Round(time.Millisecond))
+	if len(lost) > 0 {
+		t.Errorf("lost, among others: %v", lost[:min(3, len(lost))])
+	}
+	if len(w.failures) > 0 {
+		t.Errorf("failed, among others: %v", w.failures[:min(3, len(w.failures))])
+	}
+}
+
+// addr is where the first server of a cluster listens.
+func (s *stage) addr(vkc *valkeyv1.ValkeyCluster) string {
+	s.t.Helper()
+	ip, err := s.b.Kubectl(s.t.Context(), "get", "pod", "-n", vkc.Namespace, vkc.Name+"-0-0", "-o", "jsonpath={.status.podIP}")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return net.JoinHostPort(ip, strconv.Itoa(valkeyv1.ClientPort))
+}
