@@ -41,10 +41,10 @@ func filled(file string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() > 0
 }
 
-// memory reads what the server knew when it last ran, and mends it where a server of
-// this version needs that; nil is that it remembers nothing. A file that cannot be
-// loaded is put aside: no server would ever start with it.
-func (r *Run) memory(file, version string) (*nodesconf.File, error) {
+// memory reads what the server knew when it last ran, and mends it; nil is that it
+// remembers nothing. A file that cannot be loaded is put aside: no server would ever
+// start with it.
+func (r *Run) memory(file, version, addr string) (*nodesconf.File, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
 		return nil, nil
@@ -60,16 +60,27 @@ func (r *Run) memory(file, version string) (*nodesconf.File, error) {
 		}
 		return nil, nil
 	}
-	if !nodesconf.Fragile(version) {
+	mended := r.mend(string(text), version, addr)
+	if mended == string(text) {
 		return &known, nil
 	}
-	if mended, changed := nodesconf.Repair(string(text)); len(changed) > 0 {
-		r.say("%v were in another shard than their primaries in nodes.conf: mended", changed)
-		if err := replace(file, mended, 0o644); err != nil {
-			return nil, err
-		}
+	return &known, replace(file, mended, 0o644)
+}
+
+// mend makes of what a server wrote what it can live with.
+func (r *Run) mend(text, version, addr string) string {
+	text, displaced := nodesconf.Displace(text, addr)
+	if len(displaced) > 0 {
+		r.say("%v had this address before: taken from them in nodes.conf", displaced)
 	}
-	return &known, nil
+	if !nodesconf.Fragile(version) {
+		return text
+	}
+	text, changed := nodesconf.Repair(text)
+	if len(changed) > 0 {
+		r.say("%v were in another shard than their primaries in nodes.conf: mended", changed)
+	}
+	return text
 }
 
 // replace writes a file so that it is there as a whole or not at all.

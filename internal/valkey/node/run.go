@@ -64,14 +64,15 @@ func (r *Run) prepare(ctx context.Context) (program, rendered string, err error)
 	if err != nil {
 		return "", "", err
 	}
-	known, err := r.memory(settings.NodesConf, version)
-	if err != nil {
-		return "", "", err
-	}
-	here := guard.Here{Known: known}
+	var here guard.Here
 	if r.IP != "" {
 		here.Addr = net.JoinHostPort(r.IP, settings.Port)
 	}
+	known, err := r.memory(settings.NodesConf, version, here.Addr)
+	if err != nil {
+		return "", "", err
+	}
+	here.Known = known
 	if here.Data, err = data(settings); err != nil {
 		return "", "", err
 	}

@@ -2,6 +2,7 @@ package valkeynode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 )
 
 // healEvery is how long the servers are left alone before they are helped.
-const healEvery = 2 * time.Second
+const healEvery = 4 * time.Second
 
 // settled waits until all that run agree on everything and all replicas are in sync,
 // and helps as the operator would.
@@ -43,31 +44,45 @@ func (c *cluster) unsettled(ctx context.Context) error {
 	return nil
 }
 
-// heal introduces all to each other anew, which servers need whose addresses were
-// exchanged, and gives an old primary that came back as one of nothing its place.
+// heal introduces servers anew that have lost each other, which older ones need whose
+// addresses were exchanged, and gives an old primary that came back as one of nothing
+// its place.
 func (c *cluster) heal(t testing.TB) {
 	t.Helper()
-	var addrs []string
-	for _, s := range c.servers {
-		addrs = append(addrs, s.addr())
-	}
-	for _, s := range c.servers {
-		server, err := c.client.Ask(t.Context(), s.addr())
-		if err != nil {
-			continue
+	nodes := c.look(t.Context())
+	for _, by := range nodes {
+		var lost []string
+		for _, of := range nodes {
+			if by.Server == nil || of.Server == nil || by.Name == of.Name {
+				continue
+			}
+			if p, listed := by.Server.Peer(of.Server.ID); !listed || !p.Linked || p.Addr != of.Addr {
+				lost = append(lost, of.Addr)
+			}
 		}
-		_ = c.client.Meet(t.Context(), wire.Target{Addr: s.addr(), ID: server.ID}, addrs)
+		if len(lost) > 0 {
+			err := c.client.Meet(t.Context(), wire.Target{Addr: by.Addr, ID: by.Server.ID}, lost)
+			t.Logf("%s is introduced to %v: %v", by.Name, lost, err)
+		}
 	}
 	for shard := range replicated {
-		owner, other, err := c.owner(t.Context(), shard)
-		if err != nil {
-			continue
-		}
-		server, err := c.client.Ask(t.Context(), other.addr())
-		if err == nil && server.Self().Follows == "" && server.Self().Slots == "" {
-			t.Logf("%s came back as a primary of nothing", other.name)
-			_, _ = other.do(t.Context(), "FLUSHALL")
-			_ = c.client.Replicate(t.Context(), wire.Target{Addr: other.addr(), ID: server.ID}, c.target(t, owner).ID)
-		}
+		c.demote(t, shard)
 	}
+}
+
+// demote makes who owns nothing in a shard follow who does. REPLICATE asks for a
+// server without keys.
+func (c *cluster) demote(t testing.TB, shard int) {
+	t.Helper()
+	owner, other, err := c.owner(t.Context(), shard)
+	if err != nil {
+		return
+	}
+	server, err := c.client.Ask(t.Context(), other.addr())
+	if err != nil || server.Self().Follows != "" || server.Self().Slots != "" {
+		return
+	}
+	_, err = other.do(t.Context(), "FLUSHALL")
+	err = errors.Join(err, c.client.Replicate(t.Context(), wire.Target{Addr: other.addr(), ID: server.ID}, c.target(t, owner).ID))
+	t.Logf("%s came back as a primary of nothing, with %d keys, and now follows %s: %v", other.name, server.Keys, owner.name, err)
 }

@@ -51,6 +51,7 @@ var matrix = []struct {
 }
 
 func TestNoRestartEmptiesAReplica(t *testing.T) {
+	t.Parallel()
 	for _, version := range servers.Versions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

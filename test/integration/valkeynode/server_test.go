@@ -47,15 +47,17 @@ func (s *server) configure(t testing.TB) {
 }
 
 // start runs the server by the program that is tried.
-func (s *server) start(t testing.TB) {
+func (s *server) start(t testing.TB) { s.startWith(t) }
+
+func (s *server) startWith(t testing.TB, flags ...string) {
 	t.Helper()
 	s.configure(t)
 	peers := make([]string, 0, len(s.servers))
 	for _, o := range s.servers {
 		peers = append(peers, o.addr())
 	}
-	s.execute(t, s.node, "run", "--server", s.program, "--config", s.dir+".conf", "--rendered", s.dir+".rendered.conf",
-		"--announce-ip", s.ip, "--peers", strings.Join(peers, ","))
+	s.execute(t, s.node, append([]string{"run", "--server", s.program, "--config", s.dir + ".conf", "--rendered", s.dir + ".rendered.conf",
+		"--announce-ip", s.ip, "--peers", strings.Join(peers, ",")}, flags...)...)
 }
 
 // startBare runs the server without that program.

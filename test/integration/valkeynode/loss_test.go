@@ -1,0 +1,111 @@
+package valkeynode
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/servers"
+)
+
+// refused is the exit code of a start that must not be.
+const refused = 75
+
+// forEachVersion runs a test on a cluster of every version.
+func forEachVersion(t *testing.T, timeout time.Duration, persistent bool, try func(t *testing.T, c *cluster)) {
+	t.Helper()
+	for _, version := range servers.Versions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			c := build(t, version, timeout, persistent)
+			c.form(t)
+			try(t, c)
+		})
+	}
+}
+
+// A primary that keeps nothing on disk loses everything with its process. It must be
+// back long before anybody notices that it was gone, and as a replica.
+func TestAPrimaryWithoutDiskComesBackAsAReplica(t *testing.T) {
+	t.Parallel()
+	forEachVersion(t, 5*time.Second, false, func(t *testing.T, c *cluster) {
+		for i := range harness.ByLevel(3, 10) {
+			for _, delay := range []time.Duration{0, 2 * time.Second} {
+				t.Run(fmt.Sprintf("time %d, after %s", i+1, delay), func(t *testing.T) {
+					primary, follower := c.mustOwner(t, 0)
+					stop := watch(t, follower)
+					primary.kill()
+					<-time.After(delay) // as a container that is restarted with a back-off
+					began := time.Now()
+					primary.start(t)
+					c.answers(t, primary)
+					took := time.Since(began)
+					c.settled(t)
+					stop()
+					c.judge(t, primary, replica)
+					t.Logf("open after %s", took.Round(time.Millisecond))
+					c.rest(t)
+				})
+			}
+		}
+	})
+}
+
+// rest waits until servers that vote once in a while for a shard may vote again.
+func (c *cluster) rest(t testing.TB) {
+	t.Helper()
+	if after, _ := c.look(t.Context()).Spacing(); after > 0 {
+		<-time.After(after)
+	}
+}
+
+// The same without the program that is tried: what the other tests say is worth
+// something, because they can see a replica that is emptied.
+func TestWithoutTheGuardTheReplicaIsEmptied(t *testing.T) {
+	t.Parallel()
+	forEachVersion(t, 5*time.Second, false, func(t *testing.T, c *cluster) {
+		primary, follower := c.mustOwner(t, 0)
+		primary.kill()
+		primary.startBare(t)
+		c.eventually(t, func() error {
+			if n := follower.keys(t.Context()); n != 0 {
+				return fmt.Errorf("the replica still has %d keys", n)
+			}
+			return nil
+		})
+	})
+}
+
+// Where nobody can say what the replicas hold, the server does not start, until
+// somebody takes the loss.
+func TestAPrimaryDoesNotStartOverWhatReplicasMayHold(t *testing.T) {
+	t.Parallel()
+	forEachVersion(t, 2*time.Second, false, func(t *testing.T, c *cluster) {
+		primary, follower := c.mustOwner(t, 0)
+		name := c.target(t, primary).ID
+		for _, s := range c.servers {
+			s.kill()
+		}
+		primary.startWith(t, "--patience", "1s")
+		if code := primary.exited(t, settleWithin); code != refused {
+			t.Errorf("ended with %d\n%s", code, c.story())
+		}
+		if said := primary.said(t); !strings.Contains(said, "may hold the data") {
+			t.Errorf("said %q", said)
+		}
+		// The replica is back, but with nothing: there is nothing to lose any more.
+		follower.start(t)
+		c.answers(t, follower)
+		primary.startWith(t, "--patience", "10s")
+		c.answers(t, primary)
+		primary.kill()
+		follower.kill()
+		accepted := primary.dir + ".accepted"
+		c.must(t, os.WriteFile(accepted, []byte("somebody else\n"+name+"\n"), 0o600))
+		primary.startWith(t, "--patience", "1s", "--accept-loss-file", accepted)
+		c.answers(t, primary)
+	})
+}
