@@ -7,19 +7,21 @@ import (
 )
 
 // ProveForget allows that a server is forgotten by all others: nobody sees slots of it
-// or a replica, and it does not run, or was reset and knows nobody. A server that is
-// forgotten while it runs comes back by gossip; a slot owner that is forgotten takes its
-// slots with it.
+// or a replica, and it does not run, or was reset and holds nothing. A slot owner that
+// is forgotten takes its slots with it.
+//
+// NOTE: that it knows nobody is not asked. Since 8.1 those that know it introduce
+// themselves within seconds after a reset; once all have forgotten it, it is reset again.
 func ProveForget(n topology.Nodes, id string) (proof ForgetProof, doubt string) {
 	if doubt = unwanted(n, id); doubt != "" {
 		return nil, doubt
 	}
 	how := "nobody answers to it"
 	if m, answers := n.ByID(id); answers {
-		if !m.Server.Blank() {
-			return nil, m.Name + " runs and was not reset"
+		if m.Server.Holds() {
+			return nil, m.Name + " holds keys, slots or a role"
 		}
-		how = m.Name + " was reset"
+		how = m.Name + " holds nothing"
 	} else if m, may := mayRun(n); may {
 		return nil, m.Name + " is silent and may be the one to forget"
 	}

@@ -153,11 +153,15 @@ func TestProveForget(t *testing.T) {
 		return func(n topology.Nodes) { gone(n); more(n) }
 	}
 	prove(t, id(5), map[string]proofCase{
-		"its pod is gone":             {change: gone},
-		"its pod has ended":           {change: after(func(n topology.Nodes) { n[5].UID, n[5].Ended = "x", true })},
-		"it was reset":                {change: func(n topology.Nodes) { reset(n, 5) }},
-		"it runs":                     {change: func(topology.Nodes) {}, doubt: "web-2-1 runs and was not reset"},
-		"it was reset and has keys":   {change: func(n topology.Nodes) { reset(n, 5); n[5].Server.Empty = false }, doubt: "was not reset"},
+		"its pod is gone":   {change: gone},
+		"its pod has ended": {change: after(func(n topology.Nodes) { n[5].UID, n[5].Ended = "x", true })},
+		"it was reset":      {change: func(n topology.Nodes) { reset(n, 5) }},
+		"it was reset and met again": {change: func(n topology.Nodes) {
+			reset(n, 5)
+			n[5].Server.View = append([]topology.Peer{{ID: id(0), State: topology.Handshake}, {ID: id(1)}}, n[5].Server.View...)
+		}},
+		"it runs":                     {change: func(topology.Nodes) {}, doubt: "web-2-1 holds keys, slots or a role"},
+		"it was reset and has keys":   {change: func(n topology.Nodes) { reset(n, 5); n[5].Server.Empty = false }, doubt: "web-2-1 holds keys"},
 		"a pod is silent":             {change: after(func(n topology.Nodes) { n[3].Server = nil }), doubt: "web-1-1 is silent and may be"},
 		"one sees slots of it":        {change: after(func(n topology.Nodes) { n[1].Server.View[5].Slots = "7" }), doubt: "web-0-1 sees it with slots 7"},
 		"one sees a replica of it":    {change: after(func(n topology.Nodes) { n[1].Server.View[3].Follows = id(5) }), doubt: "follow it"},

@@ -81,11 +81,8 @@ func (c *Cluster) grants(v, s *server, manual bool) bool {
 	if primary == nil || primary.state != topology.Failed && !manual {
 		return false
 	}
-	asked := s.view[s.self().follows]
-	for _, p := range v.view { // nor if a slot has gone to one of a higher epoch
-		if p.epoch > asked.epoch && p.slots.Overlaps(asked.slots) {
-			return false
-		}
+	if v.knowsBetter(s.view[s.self().follows]) {
+		return false
 	}
 	recent := primary.voted != 0 && c.now-primary.voted < 2*v.timeout()
 	if recent && (!manual || v.older("8.1")) {
@@ -94,4 +91,14 @@ func (c *Cluster) grants(v, s *server, manual bool) bool {
 	primary.voted = max(c.now, 1)
 	v.epoch = max(v.epoch, s.epoch+1)
 	return true
+}
+
+// knowsBetter says that a slot of a primary has gone to one of a higher epoch.
+func (s *server) knowsBetter(primary *peer) bool {
+	for _, p := range s.view {
+		if p.epoch > primary.epoch && p.slots.Overlaps(primary.slots) {
+			return true
+		}
+	}
+	return false
 }
