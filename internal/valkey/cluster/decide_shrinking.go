@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
@@ -23,6 +24,10 @@ func decideEvacuatingSlots(in input) fsm.Decision {
 	return fsm.Fire(SlotsMigrated, ReasonBalanced)
 }
 
+// linger is how long a server that serves nothing any more goes on telling clients who
+// does. Once it has forgotten the others it can only say that it does not know.
+const linger = 3 * time.Second
+
 // decideRemovingNodesFromCluster lets the servers that are to go forget the others, and
 // then the others forget them. One that still is a primary of a shard that stays hands
 // it over first.
@@ -35,6 +40,9 @@ func decideRemovingNodesFromCluster(in input) fsm.Decision {
 		return d
 	}
 	const words = "servers that go to be forgotten by those that stay"
+	if left := linger - in.Now.Sub(in.Obj.Status.Since.Time); left > 0 {
+		return fsm.Wait(ReasonForgetting, "valkey").In(left).Because("clients to hear from servers that go where their slots are")
+	}
 	if effects := resets(in); len(effects) > 0 {
 		return fsm.Do(ReasonForgetting, effects...).Because(words)
 	}
