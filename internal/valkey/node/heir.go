@@ -51,7 +51,7 @@ func next(self *topology.Server, view topology.Nodes) step {
 	if !found {
 		return step{words: "no replica has a copy"}
 	}
-	if doubt, clear := view.Handover(best.ID, lag); !clear {
+	if doubt, free := view.Handover(best.ID, lag); !free {
 		return step{words: doubt}
 	}
 	heir, _ := view.ByID(best.ID)

@@ -159,7 +159,7 @@ func (c *cluster) joined(t testing.TB) {
 // fill stores keys in a shard.
 func (c *cluster) fill(t testing.TB, s *server, shard int) {
 	t.Helper()
-	tag := ""
+	var tag string
 	for i := 0; ; i++ {
 		tag = fmt.Sprintf("{%d}", i)
 		reply, err := s.do(t.Context(), "CLUSTER", "KEYSLOT", tag)
