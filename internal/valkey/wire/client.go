@@ -142,6 +142,10 @@ func (c *Client) sweep(now time.Time) {
 	}
 }
 
+// sideBySide is how many commands one server is given at a time, each on a connection of
+// its own. As a rule it is one.
+const sideBySide = 16
+
 // options are for a few short questions to each of very many servers: no
 // goroutine, no large buffer and no cache per connection.
 func options(addr string, dial net.Dialer) valkey.ClientOption {
@@ -153,7 +157,7 @@ func options(addr string, dial net.Dialer) valkey.ClientOption {
 		DisableRetry:          true,
 		DisableCache:          true,
 		DisableAutoPipelining: true,
-		BlockingPoolSize:      2,
+		BlockingPoolSize:      sideBySide,
 		BlockingPoolCleanup:   idle,
 		ConnWriteTimeout:      patience,
 		ReadBufferEachConn:    1 << 14,

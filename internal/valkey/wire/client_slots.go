@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -101,10 +103,17 @@ func (c *Client) setSlots(ctx context.Context, at Target, slots topology.Slots, 
 			commands = append(commands, slices.Concat([]string{"CLUSTER", "SETSLOT", strconv.Itoa(slot)}, words))
 		}
 	}
-	if len(commands) == 0 {
-		return nil
+	// The server answers each once its replicas have it. Side by side they wait for the
+	// same news; on one connection each would wait for its own.
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(sideBySide)
+	for _, command := range commands {
+		g.Go(func() error {
+			_, err := c.do(ctx, at.Addr, command)
+			return err
+		})
 	}
-	return c.tell(ctx, at, commands...)
+	return g.Wait()
 }
 
 func reached(view *topology.Server, slot int, words []string) bool {
