@@ -127,6 +127,12 @@ func (c *cluster) form(t testing.TB) {
 	c.settled(t)
 	for i := range replicated {
 		c.fill(t, c.servers[i], i)
+		c.eventually(t, func() error { // what is not copied yet could not be lost
+			if n := c.servers[primaries+i].keys(t.Context()); n != stored {
+				return fmt.Errorf("the replica of shard %d has %d keys", i, n)
+			}
+			return nil
+		})
 	}
 	c.settled(t)
 }
