@@ -114,12 +114,14 @@ func (m *mover) giveOne(ctx context.Context, g gift) error {
 	if err := m.proven(ctx, g, counts); err != nil {
 		return err
 	}
-	for _, at := range append([]topology.Node{g.to, g.from}, m.others(g)...) {
+	for _, at := range []topology.Node{g.to, g.from} {
 		if err := m.servers.SetSlotsNode(ctx, targetOf(at), g.slots, target.ID); err != nil {
 			return classify(at.Name, err)
 		}
 	}
-	return nil
+	return each(m.others(g), func(at topology.Node) error {
+		return classify(at.Name, m.servers.SetSlotsNode(ctx, targetOf(at), g.slots, target.ID))
+	})
 }
 
 // empty sends keys until the source holds none of the slots.

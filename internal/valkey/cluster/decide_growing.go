@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -63,6 +65,9 @@ func decideRebalancingSlots(in input) fsm.Decision {
 	if n, behind := w.Nodes.Unsynced(); behind {
 		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be in sync, before slots are moved", n.Name)
 	}
+	if n, idle := hesitates(w.Nodes); idle {
+		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be ready to serve, before slots are moved", n.Name)
+	}
 	if d, moving := move(in, len(w.Shape)); moving {
 		return d
 	}
@@ -87,6 +92,16 @@ func decideConfiguringNewReplicas(in input) fsm.Decision {
 		return fsm.Do(ReasonReplicating, effects...).Because(words)
 	}
 	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because(words)
+}
+
+// hesitates is a server that would refuse clients what it is given: one that has just
+// joined does not trust what it knows for a while.
+func hesitates(nodes topology.Nodes) (topology.Node, bool) {
+	i := slices.IndexFunc(nodes, func(n topology.Node) bool { return !n.Server.OK })
+	if i < 0 {
+		return topology.Node{}, false
+	}
+	return nodes[i], true
 }
 
 // attachEmpty makes the servers of a shard that owns nothing follow its first.
