@@ -101,7 +101,9 @@ func (w *writer) check(t *testing.T) {
 		}
 	}
 	slices.Sort(w.took)
-	at := func(part float64) time.Duration { return w.took[int(part*float64(len(w.took)-1))].Round(100 * time.Microsecond) }
+	at := func(part float64) time.Duration {
+		return w.took[int(part*float64(len(w.took)-1))].Round(100 * time.Microsecond)
+	}
 	t.Logf("%d writes acknowledged, %d lost, %d failed; took p50 %s, p99 %s, p99.9 %s, at most %s",
 		len(w.took), len(lost), len(w.failures), at(0.5), at(0.99), at(0.999), w.longest.Round(time.Millisecond))
 	if len(lost) > 0 {
