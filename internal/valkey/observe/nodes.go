@@ -85,7 +85,7 @@ func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod
 
 func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
 	at.UID, at.Addr, at.Trouble = string(p.UID), addrOf(p), trouble(p)
-	at.Version, at.Unborn = p.ResourceVersion, unborn(p)
+	at.Version, at.Unborn, at.Ended = p.ResourceVersion, unborn(p), ended(p)
 	for _, c := range p.Spec.Containers {
 		if c.Name == spec.ServerContainer {
 			at.Image = c.Image
@@ -117,6 +117,17 @@ func unborn(p *corev1.Pod) bool {
 		}
 	}
 	return p.Status.Phase == corev1.PodPending
+}
+
+// ended says that the server of the pod is known not to run: its container has ended, and
+// no other was started since.
+func ended(p *corev1.Pod) bool {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.Name == spec.ServerContainer && c.State.Running == nil {
+			return c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
+		}
+	}
+	return false
 }
 
 // onTheWay are the reasons for which a container waits in the course of things.

@@ -55,22 +55,26 @@ func TestPodFacts(t *testing.T) {
 	waiting := func(reason string) corev1.ContainerStatus {
 		return corev1.ContainerStatus{Name: "valkey", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
 	}
+	over := &corev1.ContainerStateTerminated{}
 	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
 	for name, c := range map[string]struct {
 		status corev1.PodStatus
 		going  bool
 		want   topology.Pod
 	}{
-		"just made":       {corev1.PodStatus{Phase: corev1.PodPending}, false, topology.Pod{Unborn: true}},
-		"on the way":      {corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{waiting("ContainerCreating")}}, false, topology.Pod{Unborn: true}},
-		"without a node":  {corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}}, false, topology.Pod{Unborn: true, Trouble: "Unschedulable"}},
-		"without image":   {corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{waiting("ImagePullBackOff")}}, false, topology.Pod{Unborn: true, Trouble: "ImagePullBackOff"}},
-		"runs":            {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1"}, false, topology.Pod{Addr: "10.0.0.1:6379"}},
-		"is ready":        {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, false, topology.Pod{Addr: "10.0.0.1:6379", Ready: true}},
-		"is going":        {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, true, topology.Pod{Addr: "10.0.0.1:6379"}},
-		"has IPv6":        {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "fd00::1"}, false, topology.Pod{Addr: "[fd00::1]:6379"}},
-		"keeps crashing":  {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", RestartCount: 2, State: waiting("CrashLoopBackOff").State}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Trouble: "CrashLoopBackOff"}},
-		"ran and is over": {corev1.PodStatus{Phase: corev1.PodFailed, PodIP: "10.0.0.1"}, false, topology.Pod{}},
+		"just made":             {corev1.PodStatus{Phase: corev1.PodPending}, false, topology.Pod{Unborn: true}},
+		"on the way":            {corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{waiting("ContainerCreating")}}, false, topology.Pod{Unborn: true}},
+		"without a node":        {corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}}, false, topology.Pod{Unborn: true, Trouble: "Unschedulable"}},
+		"without image":         {corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{waiting("ImagePullBackOff")}}, false, topology.Pod{Unborn: true, Trouble: "ImagePullBackOff"}},
+		"runs":                  {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1"}, false, topology.Pod{Addr: "10.0.0.1:6379"}},
+		"is ready":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, false, topology.Pod{Addr: "10.0.0.1:6379", Ready: true}},
+		"is going":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, true, topology.Pod{Addr: "10.0.0.1:6379"}},
+		"has IPv6":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "fd00::1"}, false, topology.Pod{Addr: "[fd00::1]:6379"}},
+		"keeps crashing":        {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", RestartCount: 2, State: waiting("CrashLoopBackOff").State}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Trouble: "CrashLoopBackOff"}},
+		"has ended":             {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", State: corev1.ContainerState{Terminated: over}}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Ended: true}},
+		"waits to be restarted": {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", RestartCount: 1, State: waiting("CrashLoopBackOff").State, LastTerminationState: corev1.ContainerState{Terminated: over}}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Trouble: "CrashLoopBackOff", Ended: true}},
+		"was restarted":         {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", RestartCount: 1, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, LastTerminationState: corev1.ContainerState{Terminated: over}}}}, false, topology.Pod{Addr: "10.0.0.1:6379"}},
+		"ran and is over":       {corev1.PodStatus{Phase: corev1.PodFailed, PodIP: "10.0.0.1"}, false, topology.Pod{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &corev1.Pod{Status: c.status}
