@@ -36,8 +36,9 @@ func (l *Lab) Run(ctx context.Context, o Options) (*Report, error) {
 	if err := c.clean(ctx); err != nil {
 		return nil, fmt.Errorf("%s without faults: %w", l.subject.Name, err)
 	}
-	c.plans = plansOf(c.reference.calls, o.Faults)
-	c.report.count(c.reference.calls, c.plans)
+	calls := c.reference.stormy()
+	c.plans = plansOf(calls, o.Faults)
+	c.report.count(calls, c.plans)
 	if o.Plan != "" {
 		plan, err := find(c.plans, o.Plan)
 		if err != nil {
@@ -97,6 +98,16 @@ func (c *campaign) clean(ctx context.Context) error {
 		return fmt.Errorf("writes counted here and by the API server: %s", d)
 	}
 	return nil
+}
+
+// stormy are the calls of steps in which faults strike.
+func (r *run) stormy() (calls []*Call) {
+	for _, call := range r.calls {
+		if i := call.Stage - 1; i < 0 || i >= len(r.play.Steps) || !r.play.Steps[i].Calm {
+			calls = append(calls, call)
+		}
+	}
+	return calls
 }
 
 func (c *campaign) id(n int) string { return fmt.Sprintf("%s-%d", c.name, n) }

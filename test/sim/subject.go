@@ -72,6 +72,8 @@ type Step struct {
 	// Until is nil when the controllers have answered. It looks at what was written,
 	// through World.Find, and makes no call.
 	Until func() error
+	// Calm says that no fault strikes in this step: another story is about it.
+	Calm bool
 }
 
 // Other is another end than that without faults.

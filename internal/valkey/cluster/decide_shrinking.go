@@ -56,24 +56,15 @@ func decideRemovingNodesFromCluster(in input) fsm.Decision {
 	return fsm.Fire(NodesRemoved, ReasonForgotten)
 }
 
-// resets are the servers that go, still know others and serve nothing in anybody's
-// eyes: replicas before primaries, or a primary without its replicas would be told by
-// them what it was.
+// resets are the servers that go, still have a role, and serve nothing in anybody's eyes.
+// They are met again by those that know them: to be rid of them takes more, see forgets.
 func resets(in input) (effects []fsm.Effect) {
-	for _, follows := range []bool{true, false} {
-		for _, n := range in.World.Nodes {
-			if !leaves(in, n) || n.Server == nil || len(n.Server.View) == 1 || (n.Server.Self().Follows != "") != follows {
-				continue
-			}
-			if !serves(in.World.Nodes, n.Server.ID) {
-				effects = append(effects, Reset{memberOf(n)})
-			}
-		}
-		if len(effects) > 0 {
-			return effects
+	for _, n := range in.World.Nodes {
+		if leaves(in, n) && n.Server != nil && n.Server.Holds() && !serves(in.World.Nodes, n.Server.ID) {
+			effects = append(effects, Reset{memberOf(n)})
 		}
 	}
-	return nil
+	return effects
 }
 
 // serves says that somebody sees slots at a server.
@@ -88,7 +79,10 @@ func serves(nodes topology.Nodes, id string) bool {
 }
 
 // forgets is who that stays still knows one that goes, or why it may not forget it yet.
+// Those that go are reset right after: they would introduce themselves again once they
+// are not banned any more.
 func forgets(in input) (effects []fsm.Effect, doubt string) {
+	var resets []fsm.Effect
 	for _, gone := range in.World.Nodes {
 		if !leaves(in, gone) || gone.Server == nil {
 			continue
@@ -101,6 +95,9 @@ func forgets(in input) (effects []fsm.Effect, doubt string) {
 				}
 			}
 		}
+		if len(gone.Server.View) > 1 && !serves(in.World.Nodes, gone.Server.ID) {
+			resets = append(resets, Reset{memberOf(gone)})
+		}
 		if len(e.At) == 0 {
 			continue
 		}
@@ -111,7 +108,10 @@ func forgets(in input) (effects []fsm.Effect, doubt string) {
 		}
 		effects = append(effects, e)
 	}
-	return effects, doubt
+	if doubt != "" {
+		return effects, doubt
+	}
+	return append(effects, resets...), ""
 }
 
 // decideScalingDownStatefulSet removes what is not wanted any more: the last shards as
@@ -157,7 +157,7 @@ func shrinkage(in input) (effects []fsm.Effect, doubt string) {
 		case c.Kind != KindStatefulSet || c.Foreign || c.UID == "":
 		case c.Shard >= len(wanted):
 			effects = append(effects, RemoveShard{c.Ref, c.UID, c.Version, proof})
-		case w.Shape[c.Shard] > wanted[c.Shard]:
+		case w.recorded(c) && w.Shape[c.Shard] > wanted[c.Shard]:
 			effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: !c.Current, Proof: proof})
 		}
 	}

@@ -151,6 +151,9 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 	if r.IntN(4) == 0 {
 		c = sized(c, Even(3+r.IntN(3), r.IntN(3)))
 		wish(c, &w)
+		if last := &w.Children[len(w.Children)-1]; r.IntN(2) == 0 && !w.recorded(*last) {
+			last.UID, last.Current, last.Settled = "made a moment ago", r.IntN(2) == 0, r.IntN(2) == 0
+		}
 	}
 	if w.Formed && r.IntN(8) == 0 {
 		w.Migration = pick(r, Moving, Ended)

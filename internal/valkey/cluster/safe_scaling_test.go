@@ -77,7 +77,7 @@ func safeReset(in input, e Reset) error {
 
 func safeForget(in input, e Forget) error {
 	n, answers := in.World.Nodes.ByID(e.ID)
-	if answers && (!leaves(in, n) || len(n.Server.View) > 1) || ownsSlots(in.World, e.ID) || e.Proof == nil || !e.Proof.Of(e.ID) {
+	if answers && (!leaves(in, n) || n.Server.Holds()) || ownsSlots(in.World, e.ID) || e.Proof == nil || !e.Proof.Of(e.ID) {
 		return errors.New("lets a server be forgotten that is needed")
 	}
 	return nil

@@ -59,10 +59,11 @@ func growth(in input) (effects []fsm.Effect) {
 			continue
 		}
 		e := ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: c.UID != "" && !c.Current}
-		if c.Shard < len(w.Shape) {
+		if w.recorded(c) {
 			e.Replicas = max(e.Replicas, w.Shape[c.Shard])
 		}
-		if c.UID == "" || w.Shape[c.Shard] < e.Replicas {
+		// One that exists and is not in the record was made a moment ago.
+		if c.UID == "" || w.recorded(c) && w.Shape[c.Shard] < e.Replicas {
 			effects = append(effects, e)
 		}
 	}

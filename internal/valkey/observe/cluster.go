@@ -23,6 +23,7 @@ import (
 const (
 	youngWhileMaking = 150 * time.Millisecond
 	youngAtRest      = 2 * EveryAtRest
+	never            = -1
 )
 
 // Cluster observes a ValkeyCluster.

@@ -32,6 +32,9 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 	if making(c.Status.Phase) {
 		young = youngWhileMaking
 	}
+	if o.migration(read.Key{Namespace: c.Namespace, Name: c.Name}) == cluster.Ended && moving(c.Status.Phase) {
+		young = never // what was seen before the work ended would only begin it again
+	}
 	answers := o.Servers.Fresh(ctx, read.Key{Namespace: c.Namespace, Name: c.Name}, young).Value
 	nodes := make(topology.Nodes, 0, shape.Nodes())
 	for i, replicas := range shape {

@@ -78,7 +78,7 @@ func Same(a, b Answers) bool { return maps.EqualFunc(a, b, (*topology.Server).Sa
 // less often.
 func Every(phase meta.Phase, servers int) time.Duration {
 	switch {
-	case slices.Contains([]meta.Phase{cluster.RebalancingSlots, cluster.EvacuatingSlots}, phase):
+	case moving(phase):
 		return EveryWhileMoving
 	case making(phase):
 		return min(EveryWhileMaking*time.Duration(max(1, servers/atATime)), EveryAtRest)
@@ -86,6 +86,11 @@ func Every(phase meta.Phase, servers int) time.Duration {
 		return 0
 	}
 	return EveryAtRest
+}
+
+// moving says that slots are being moved.
+func moving(phase meta.Phase) bool {
+	return phase == cluster.RebalancingSlots || phase == cluster.EvacuatingSlots
 }
 
 // making says that servers are about to change, and are waited for.

@@ -41,13 +41,17 @@ var (
 
 // Subjects are the stories of area valkey.
 func Subjects() []*sim.Subject {
-	return []*sim.Subject{{
-		Name: "cluster-forms", Area: area, AddToScheme: valkey.Area.AddToScheme, Install: install,
+	return []*sim.Subject{subject("cluster-forms", openForms), subject("cluster-scales", openScales)}
+}
+
+func subject(name string, open func(*sim.World) *sim.Play) *sim.Subject {
+	return &sim.Subject{
+		Name: name, Area: area, AddToScheme: valkey.Area.AddToScheme, Install: install,
 		User:   harness.User(area),
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + harness.SystemNamespace},
 		Kinds:  append([]schema.GroupVersionKind{clusterKind, podKind}, childKinds...),
 		Open:   open,
-	}}
+	}
 }
 
 // story is a cluster that is made.
@@ -58,22 +62,34 @@ type story struct {
 	cluster *valkeyv1.ValkeyCluster
 }
 
-func open(w *sim.World) *sim.Play {
+func newStory(w *sim.World) *story {
 	s := &story{world: w, servers: fake.New()}
 	s.cluster = &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "web"}}
 	s.kubelet = &kubelet{world: w, servers: s.servers}
+	return s
+}
+
+// play is what all stories of a cluster have in common.
+func (s *story) play() *sim.Play {
 	return &sim.Play{
-		Main:  sim.Ref{GroupVersionKind: clusterKind, Key: read.Key{Namespace: w.Namespace, Name: "web"}},
-		Build: s.build,
-		Steps: []sim.Step{{
-			Name:  "make a cluster",
-			Do:    func(ctx context.Context) error { return w.Client.Create(ctx, s.cluster) },
-			Until: s.runs,
-		}},
+		Main:      sim.Ref{GroupVersionKind: clusterKind, Key: read.Key{Namespace: s.world.Namespace, Name: "web"}},
+		Build:     s.build,
 		Meanwhile: s.kubelet.meanwhile,
-		End:       s.end,
 		Equal:     equal,
 	}
+}
+
+// openForms is the story of a cluster that is made.
+func openForms(w *sim.World) *sim.Play {
+	s := newStory(w)
+	play := s.play()
+	play.Steps = []sim.Step{{
+		Name:  "make a cluster",
+		Do:    func(ctx context.Context) error { return w.Client.Create(ctx, s.cluster) },
+		Until: s.runs,
+	}}
+	play.End = s.end
+	return play
 }
 
 func (s *story) build(c *sim.Cell) {
@@ -132,7 +148,7 @@ func (s *story) end(found []*unstructured.Unstructured) error {
 	if !apimeta.IsStatusConditionTrue(c.Status.Conditions, fsm.Ready) || c.Status.ReadyNodes != "6/6" || c.Status.AssignedSlots != "16384/16384" {
 		return fmt.Errorf("status %+v", c.Status)
 	}
-	return s.served(found)
+	return s.served(found, 6, 3)
 }
 
 // equal leaves out what the cluster's own controllers write in their own time.

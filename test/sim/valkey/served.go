@@ -13,9 +13,9 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// served asks the servers themselves: every slot has one owner, and every shard a
-// replica that is in sync.
-func (s *story) served(found []*unstructured.Unstructured) error {
+// served asks the servers themselves: there are so many, every slot has one owner, and
+// every replica is in sync.
+func (s *story) served(found []*unstructured.Unstructured, servers, shards int) error {
 	nodes, err := s.ask(found)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (s *story) served(found []*unstructured.Unstructured) error {
 	switch {
 	case !slices.ContainsFunc(found, formed):
 		return fmt.Errorf("the cluster is not marked as formed")
-	case len(nodes) != 6 || len(primaries) != 3:
+	case len(nodes) != servers || len(primaries) != shards:
 		return fmt.Errorf("%d servers, of which %d follow nobody", len(nodes), len(primaries))
 	case !agree:
 		return fmt.Errorf("the servers do not agree: %s", doubt)
