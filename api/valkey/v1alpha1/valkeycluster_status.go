@@ -1,6 +1,10 @@
 package v1alpha1
 
-import meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+)
 
 // ValkeyClusterStatus is the cluster as it was last seen. Clients wait on
 // conditions; the rest is for people.
@@ -39,6 +43,10 @@ type ValkeyClusterStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=320
 	Endpoint string `json:"endpoint,omitempty"`
+	// lastFailover is when a replica was last asked to take over. The next is not asked
+	// too soon: servers vote only once in a while.
+	// +optional
+	LastFailover *metav1.Time `json:"lastFailover,omitempty"`
 	// currentOperation names what is under way; it is empty at rest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

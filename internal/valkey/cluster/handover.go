@@ -1,6 +1,11 @@
 package cluster
 
 import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -23,10 +28,37 @@ func handOver(in input) (fsm.Decision, bool) {
 		if doubt != "" {
 			return fsm.Wait(ReasonNoHeir, "valkey").In(recheck).Because("shard %d to have a replica that stays and can take over: %s", i, doubt), true
 		}
+		if left := untilNextFailover(in); left > 0 {
+			return fsm.Wait(ReasonFailingOver, "valkey").In(left).Because("%s to take over from %s, which goes", heir.Name, owner.Name), true
+		}
 		return fsm.Do(ReasonFailingOver, Failover{memberOf(heir), memberOf(owner), proof}).
 			Because("%s to take over from %s, which goes", heir.Name, owner.Name), true
 	}
 	return fsm.Decision{}, false
+}
+
+// failoverWithin is how long a failover that was asked for may take: to ask again would
+// begin it anew.
+const failoverWithin = 5 * time.Second
+
+// untilNextFailover is how long to wait before a replica is asked to take over.
+func untilNextFailover(in input) time.Duration {
+	last := in.Obj.Status.LastFailover
+	if last == nil {
+		return 0
+	}
+	_, spacing := in.World.Nodes.Spacing()
+	return max(failoverWithin, spacing) - in.Now.Sub(last.Time)
+}
+
+// noteFailover remembers that a replica was asked to take over. That it could not be
+// asked is a failure like any other, which the object backs off by.
+func noteFailover(out *valkeyv1.ValkeyCluster, in input, outcomes []fsm.Outcome) {
+	for _, o := range outcomes {
+		if _, is := o.Effect.(Failover); is && o.Err == nil {
+			out.Status.LastFailover = &metav1.Time{Time: in.Now.Truncate(time.Second)}
+		}
+	}
 }
 
 // lag is how many bytes a replica may be behind when it is asked to take over: what a

@@ -38,6 +38,21 @@ func rescaled(from, to Shape) bench {
 	return b
 }
 
+// TestScalingHandsOver removes replicas where the pod that goes is the primary.
+func TestScalingHandsOver(t *testing.T) {
+	b := rescaled(Even(3, 1), Even(3, 0))
+	world := b.World
+	b.World = func() World {
+		w := world()
+		heir, _ := w.Nodes.Shard(1).ByID("id of web-1-1")
+		from, _ := w.Nodes.Shard(1).ByID("id of web-1-0")
+		takeOver(w.Nodes, Failover{At: memberOf(heir), From: memberOf(from)})
+		converse(w.Nodes)
+		return w
+	}
+	fsmtest.Drill(t, b)
+}
+
 // TestScaling drills every way to another size.
 func TestScaling(t *testing.T) {
 	for name, c := range map[string]struct{ from, to Shape }{
