@@ -87,14 +87,7 @@ func forgets(in input) (effects []fsm.Effect, doubt string) {
 		if !leaves(in, gone) || gone.Server == nil {
 			continue
 		}
-		e := Forget{ID: gone.Server.ID}
-		for _, by := range in.World.Nodes {
-			if by.Server != nil && !leaves(in, by) {
-				if _, listed := by.Server.Peer(gone.Server.ID); listed {
-					e.At = append(e.At, memberOf(by))
-				}
-			}
-		}
+		e := Forget{At: knowing(in, gone.Server.ID), ID: gone.Server.ID}
 		if len(gone.Server.View) > 1 && !serves(in.World.Nodes, gone.Server.ID) {
 			resets = append(resets, Reset{memberOf(gone)})
 		}
@@ -112,6 +105,19 @@ func forgets(in input) (effects []fsm.Effect, doubt string) {
 		return effects, doubt
 	}
 	return append(effects, resets...), ""
+}
+
+// knowing are those that stay and list a server.
+func knowing(in input, id string) (members []Member) {
+	for _, by := range in.World.Nodes {
+		if by.Server == nil || leaves(in, by) {
+			continue
+		}
+		if _, listed := by.Server.Peer(id); listed {
+			members = append(members, memberOf(by))
+		}
+	}
+	return members
 }
 
 // decideScalingDownStatefulSet removes what is not wanted any more: the last shards as
