@@ -4,6 +4,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -35,6 +36,9 @@ type Cluster struct {
 	Marks kube.Writer
 }
 
+// errUnproven: what cannot be undone is not done without the evidence that allows it.
+var errUnproven = &fsm.Error{Class: fsm.Refused, Err: errors.New("there is no proof that this may be done")}
+
 // Act performs one effect.
 func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) (string, error) {
 	switch e := effect.(type) {
@@ -56,6 +60,9 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 	case cluster.RemoveShard:
 		// If it were wrong, the data of a shard would be lost: so only this very StatefulSet
 		// in this very version goes, in whose pods nothing was seen.
+		if e.Proof == nil {
+			return "", fmt.Errorf("%s: %w", e, errUnproven)
+		}
 		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Child.Name}}
 		return "", a.Children.Delete(ctx, set, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
 	case cluster.MoveSlots:
@@ -79,8 +86,14 @@ func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
 	case cluster.Reset:
 		return classify(e.At.Pod, a.Servers.Reset(ctx, target(e.At), false))
 	case cluster.Forget:
+		if e.Proof == nil || !e.Proof.Of(e.ID) {
+			return fmt.Errorf("%s: %w", e, errUnproven)
+		}
 		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.Servers.Forget(ctx, target(m), e.ID)) })
 	case cluster.Failover:
+		if e.Proof == nil || !e.Proof.Of(e.At.ID) {
+			return fmt.Errorf("%s: %w", e, errUnproven)
+		}
 		return classify(e.At.Pod, a.Servers.Failover(ctx, target(e.At), wire.Agreed))
 	}
 	return fmt.Errorf("unknown effect %s", effect)

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"fmt"
+
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -23,16 +25,31 @@ func move(in input, shards int) (fsm.Decision, bool) {
 	w := in.World
 	left, doubt := toMove(w, shards)
 	open := openSlots(w)
-	words := words(left+open) + " slots to be moved"
+	words := fmt.Sprintf("up to %d slots to be moved", misplaced(w, shards))
 	switch {
+	case w.Migration == Moving: // a slot has two owners for a moment, while it changes hands
+		return fsm.Wait(ReasonMoving, "valkey", "work").In(recheck).Because("%s", words), true
 	case doubt != "":
 		return fsm.Wait(ReasonSlotsLost, "valkey").In(recheck).Because("%s; nothing is moved", doubt), true
-	case left == 0 && open == 0 && w.Migration != Moving:
+	case left == 0 && open == 0:
 		return fsm.Decision{}, false
-	case w.Migration == Moving:
-		return fsm.Wait(ReasonMoving, "valkey", "work").In(recheck).Because("%s", words), true
 	}
 	return fsm.Do(ReasonMoving, MoveSlots{shards, places(w.Nodes)}).Because("%s", words), true
+}
+
+// roughly is how exactly it is told how many slots are left: each number is a write.
+const roughly = 512
+
+// misplaced is about how many slots are where they should not be.
+func misplaced(w World, shards int) (n int) {
+	for _, h := range Holdings(w.Nodes, shards) {
+		share := 0
+		if h.Weight > 0 {
+			share = topology.TotalSlots / shards
+		}
+		n += max(0, h.Slots.Count()-share)
+	}
+	return (n + roughly - 1) / roughly * roughly
 }
 
 // toMove is how many slots are where they should not be, or why that cannot be said.

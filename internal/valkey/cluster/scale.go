@@ -50,8 +50,8 @@ func grows(in input) bool {
 	return in.World.looked() && len(is) < len(wanted)
 }
 
-// growth lists the StatefulSets that are to be made, anew or at all, or widened. None is made narrower
-// here: of a combined edit, what adds comes first.
+// growth lists the StatefulSets that are to be made, anew or at all, or widened. None is
+// made narrower here: of a combined edit, what adds comes first.
 func growth(in input) (effects []fsm.Effect) {
 	w, wanted := in.World, Wanted(in.Obj)
 	for _, c := range w.Children {

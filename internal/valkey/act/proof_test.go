@@ -1,0 +1,24 @@
+package act
+
+import (
+	"errors"
+	"testing"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+)
+
+// What cannot be undone is refused without its proof, before anybody is asked: there is
+// nobody here.
+func TestNothingIsDestroyedWithoutProof(t *testing.T) {
+	for name, effect := range map[string]fsm.Effect{
+		"forget":         cluster.Forget{ID: "a"},
+		"failover":       cluster.Failover{At: cluster.Member{ID: "a"}},
+		"remove a shard": cluster.RemoveShard{UID: "a"},
+	} {
+		if _, err := (Cluster{}).Act(t.Context(), &valkeyv1.ValkeyCluster{}, effect); !errors.Is(err, errUnproven) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
