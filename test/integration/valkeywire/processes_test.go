@@ -21,7 +21,6 @@ import (
 
 const (
 	pollEvery = 50 * time.Millisecond
-	patience  = 20 * time.Second
 	port      = "6379"
 )
 
@@ -67,12 +66,12 @@ func start(t *testing.T, version string) wiretest.Cluster {
 		addrs = append(addrs, addr)
 	}
 	for _, addr := range addrs {
-		if err := p.until(t.Context(), func() bool { _, err := p.Ask(t.Context(), addr); return err == nil }); err != nil {
+		if err := wiretest.Poll(t.Context(), func() bool { _, err := p.Ask(t.Context(), addr); return err == nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return wiretest.Cluster{Reader: p, Writer: p, Mover: p, Addrs: addrs, Version: version,
-		Until: p.until, Elapse: p.elapse, Kill: p.kill, Start: p.restart}
+		Until: wiretest.Poll, Elapse: p.elapse, Kill: p.kill, Start: p.restart}
 }
 
 var errNoNetwork = errors.New("no part of the loopback network is free")
@@ -158,21 +157,6 @@ func (p *processes) restart(addr string, how wiretest.Restart) (string, error) {
 		addr = p.address()
 	}
 	return addr, p.run(addr, home)
-}
-
-func (p *processes) until(ctx context.Context, done func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			return nil // what was awaited did not come: the script says what that means
-		case <-tick.C:
-		}
-	}
-	return nil
 }
 
 func (p *processes) elapse(ctx context.Context, d time.Duration) error {

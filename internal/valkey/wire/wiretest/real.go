@@ -27,7 +27,7 @@ func Real(addrs []string) func(t *testing.T) Cluster {
 		}
 		client := wire.NewClient()
 		t.Cleanup(client.Close)
-		return Cluster{Reader: client, Writer: client, Addrs: addrs, Until: poll}
+		return Cluster{Reader: client, Writer: client, Addrs: addrs, Until: Poll}
 	}
 }
 
@@ -46,7 +46,8 @@ func wipe(ctx context.Context, addr string) error {
 	return nil
 }
 
-func poll(ctx context.Context, done func() bool) error {
+// Poll waits until real servers have done what they are to do, or long enough.
+func Poll(ctx context.Context, done func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(pollEvery)
