@@ -125,6 +125,14 @@ func TestTheSoundToyIsNotAccused(t *testing.T) {
 	}
 }
 
+// A plan that strikes the last call of a boundary finds it, wherever it is this time.
+func TestAStoryMayAskMoreOrLessOften(t *testing.T) {
+	report := tryToy(t, fickle, sim.Crash)
+	for _, d := range report.Divergences {
+		t.Errorf("%s: %s", d.Plan, d.Why)
+	}
+}
+
 // mistakes are planted one at a time; each of the faults alone finds it.
 var mistakes = map[string]struct {
 	mistake mistake
