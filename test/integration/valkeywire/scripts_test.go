@@ -14,10 +14,12 @@ import (
 func TestTheFakeIsLikeProcesses(t *testing.T) {
 	for _, version := range servers.Versions() {
 		t.Run(version, func(t *testing.T) {
-			t.Parallel() // they wait more than they work
 			for _, dir := range []string{"testdata", "processdata"} {
 				scripts := filepath.Join(harness.Root(t), "internal", "valkey", "wire", "wiretest", dir)
-				wiretest.Run(t, scripts, func(t *testing.T) wiretest.Cluster { return start(t, version) })
+				wiretest.Run(t, scripts, func(t *testing.T) wiretest.Cluster {
+					t.Parallel() // they wait more than they work
+					return start(t, version)
+				})
 			}
 		})
 	}
