@@ -8,23 +8,27 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/valkey"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
 
 // areas are all there are, in the order in which they are set up.
-var areas = []kube.AreaSetup{capture.Area, valkey.Area}
+func areas(f *flags) []kube.AreaSetup {
+	return []kube.AreaSetup{capture.Area, valkey.Area(spec.Builder{NodeImage: f.valkeyNode})}
+}
 
 // oneShots are the kinds that end for good and then hold no reservation.
 var oneShots = map[string]bool{}
 
 func areaNames() (names []string) {
-	for _, a := range areas {
+	for _, a := range areas(&flags{}) {
 		names = append(names, a.Name)
 	}
 	return names
 }
 
 // pick finds the areas named; none named is an error, not all.
-func pick(names []string) (picked []kube.AreaSetup, err error) {
+func pick(f *flags) (picked []kube.AreaSetup, err error) {
+	areas, names := areas(f), list(f.areas)
 	for _, name := range names {
 		i := slices.IndexFunc(areas, func(a kube.AreaSetup) bool { return a.Name == name })
 		if i < 0 {

@@ -15,6 +15,7 @@ type flags struct {
 	areas, namespaces, shard string
 	reservations, tracing    string
 	metrics, probes          string
+	valkeyNode               string
 	election                 kube.Election
 	qps                      float32
 	burst                    int
@@ -30,6 +31,7 @@ func parse(args []string) (*flags, error) {
 	set.StringVar(&f.metrics, "metrics-bind-address", ":8443", "address of the metrics over TLS, for those who may get /metrics; 0 is off")
 	set.StringVar(&f.probes, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 is off")
 	set.StringVar(&f.tracing, "tracing-endpoint", "", "host:port of an OTLP collector (gRPC, no TLS) for spans; off if empty")
+	set.StringVar(&f.valkeyNode, "valkey-node-image", "statecraft.local/valkey-node:dev", "image of statecraft-valkey-node, which is copied into every pod of area valkey")
 	set.BoolVar(&f.election.Off, "no-leader-election", false, "do not elect a leader; for a single process only")
 	set.StringVar(&f.election.Namespace, "leader-election-namespace", "statecraft-system", "namespace of the election Leases, one per area")
 	set.DurationVar(&f.election.LeaseDuration, "lease-duration", 15*time.Second, "how long a leader that is not heard of stays leader")
@@ -47,7 +49,7 @@ func parse(args []string) (*flags, error) {
 }
 
 func (f *flags) options() (kube.Options, error) {
-	picked, err := pick(list(f.areas))
+	picked, err := pick(f)
 	if err != nil {
 		return kube.Options{}, err
 	}

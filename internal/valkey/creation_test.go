@@ -22,6 +22,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
@@ -82,7 +83,7 @@ func (s *stage) startManager() {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- kube.Run(ctx, cfg, kube.Options{
-			Areas: []kube.AreaSetup{NewArea(s.kubelet.servers)}, Namespaces: []string{s.namespace},
+			Areas: []kube.AreaSetup{NewArea(s.kubelet.servers, spec.Builder{NodeImage: "node"})}, Namespaces: []string{s.namespace},
 			ReservationNamespace: harness.SystemNamespace, Election: kube.Election{Off: true},
 			MetricsAddress: "0", ProbeAddress: "0",
 		})

@@ -21,6 +21,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/act"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/observe"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
@@ -33,13 +34,14 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;delete
 
 // Area is area valkey.
-var Area = NewArea(wire.NewClient())
+func Area(build spec.Builder) kube.AreaSetup { return NewArea(wire.NewClient(), build) }
 
 // NewArea is area valkey behind a door to Valkey that may be a fake.
-func NewArea(servers Servers) kube.AreaSetup {
-	setup := func(a *kube.Area) error { return setup(a, servers) }
+func NewArea(servers Servers, build spec.Builder) kube.AreaSetup {
+	setup := func(a *kube.Area) error { return setup(a, servers, build) }
 	return kube.AreaSetup{Name: "valkey", AddToScheme: valkeyv1.AddToScheme, Setup: setup}
 }
 
@@ -65,12 +67,14 @@ func NewSampler(e kube.Env, servers wire.Reader, wake func(read.Key)) *Sampler {
 }
 
 // NewCluster builds the controller of ValkeyClusters.
-func NewCluster(e kube.Env, servers Servers, sampler *Sampler, work *kube.Worker) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
+func NewCluster(e kube.Env, build spec.Builder, servers Servers, sampler *Sampler, work *kube.Worker) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
 	r := kube.NewReconciler(e, &cluster.Machine)
 	r.Observe = observe.Cluster{
+		Build:  build,
 		Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations, Servers: sampler, Work: work,
 	}.Observe
 	r.Act = act.Cluster{
+		Build:    build,
 		Children: e.Writer("valkeycluster"), Marks: e.Writer("valkeycluster-formed"),
 		Reservations: e.Reservations(), Servers: servers, Movers: servers, Live: e.LiveReader(), Work: work,
 	}.Act
@@ -85,7 +89,7 @@ func NewCluster(e kube.Env, servers Servers, sampler *Sampler, work *kube.Worker
 	return r
 }
 
-func setup(a *kube.Area, servers Servers) error {
+func setup(a *kube.Area, servers Servers, build spec.Builder) error {
 	waker := &kube.Waker{}
 	sampler := NewSampler(a.Env, servers, waker.Wake)
 	if err := a.Run(sampler.Start); err != nil {
@@ -95,7 +99,7 @@ func setup(a *kube.Area, servers Servers) error {
 	if err := a.Run(work.Start); err != nil {
 		return fmt.Errorf("run worker: %w", err)
 	}
-	return kube.Add(a, NewCluster(a.Env, servers, sampler, work), waker,
+	return kube.Add(a, NewCluster(a.Env, build, servers, sampler, work), waker,
 		changed(a, &corev1.Service{}),
 		changed(a, &corev1.ConfigMap{}),
 		changed(a, &policyv1.PodDisruptionBudget{}),

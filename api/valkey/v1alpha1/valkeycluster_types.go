@@ -48,6 +48,8 @@ type ValkeyClusterList struct {
 }
 
 // ValkeyClusterSpec is the cluster that is wanted.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.replication) || !has(self.replication.minReplicasToWrite) || self.replication.minReplicasToWrite == 0 || self.replication.minReplicasToWrite < self.replicasPerMaster",message="minReplicasToWrite must be 0 or less than replicasPerMaster: a planned failover takes one replica away for a moment"
 type ValkeyClusterSpec struct {
 	// masters is the number of shards, each with one primary: 3 to 250. Default 3.
 	// +optional
@@ -89,6 +91,24 @@ type ValkeyClusterSpec struct {
 	// three quarters of it. Default none.
 	// +optional
 	Resources Resources `json:"resources,omitzero"`
+	// persistence gives servers volumes. Default none.
+	// +optional
+	// +kubebuilder:default={}
+	Persistence Persistence `json:"persistence,omitzero"`
+	// replication is what primaries ask of their replicas.
+	// +optional
+	Replication Replication `json:"replication,omitzero"`
+	// scheduling says where pods may run.
+	// +optional
+	Scheduling Scheduling `json:"scheduling,omitzero"`
+	// podDisruptionBudget says how many pods may be drained at a time.
+	// +optional
+	PodDisruptionBudget DisruptionBudget `json:"podDisruptionBudget,omitzero"`
+	// onTotalLoss says what is done when every server comes back empty: Fail waits for a
+	// person, Recreate makes an empty cluster. Default Fail.
+	// +optional
+	// +kubebuilder:default=Fail
+	OnTotalLoss OnTotalLoss `json:"onTotalLoss,omitempty"`
 	// paused keeps the operator from changing anything: it goes on observing and
 	// reporting. Default false.
 	// +optional

@@ -25,6 +25,7 @@ import (
 
 // Cluster performs the effects of a ValkeyCluster.
 type Cluster struct {
+	Build        spec.Builder
 	Children     kube.Writer
 	Reservations kube.Reservations
 	Servers      wire.Writer
@@ -51,7 +52,9 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 	case cluster.ApplyChild:
 		return "", a.apply(ctx, c, e)
 	case cluster.MarkFormed:
-		return "", a.markFormed(ctx, c, e)
+		return "", a.mark(ctx, c, e.UID, map[string]string{valkeyv1.FormedAnnotation: "true"})
+	case cluster.ForgetData:
+		return "", a.mark(ctx, c, e.UID, nil)
 	case cluster.DeletePod:
 		// If it were wrong, what the pod's server holds would be lost: so only this very
 		// pod in this very version goes, in which no server had run.
@@ -62,6 +65,9 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 		// in this very version goes, in whose pods nothing was seen.
 		if e.Proof == nil {
 			return "", fmt.Errorf("%s: %w", e, errUnproven)
+		}
+		if err := a.removeClaims(ctx, c, e.Shard); err != nil {
+			return "", err
 		}
 		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Child.Name}}
 		return "", a.Children.Delete(ctx, set, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
@@ -100,7 +106,7 @@ func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
 }
 
 func (a Cluster) apply(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) error {
-	for _, child := range spec.Children(c, e.Shard+1) {
+	for _, child := range a.Build.Children(c, e.Shard+1) {
 		if e.Child.Kind != spec.KindOf(child) || e.Child.Name != child.GetName() {
 			continue
 		}
@@ -129,10 +135,10 @@ func (a Cluster) keepTemplate(ctx context.Context, s *appsv1.StatefulSet, e clus
 	return nil
 }
 
-func (a Cluster) markFormed(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.MarkFormed) error {
-	mark := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: c.Namespace, Name: spec.EndpointName(c),
-		Annotations: map[string]string{valkeyv1.FormedAnnotation: "true"},
+// mark lets the ConfigMap bear exactly these marks.
+func (a Cluster) mark(ctx context.Context, c *valkeyv1.ValkeyCluster, uid string, marks map[string]string) error {
+	bearer := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: c.Namespace, Name: spec.EndpointName(c), Annotations: marks,
 	}}
-	return a.Marks.Apply(ctx, mark, types.UID(e.UID))
+	return a.Marks.Apply(ctx, bearer, types.UID(uid))
 }

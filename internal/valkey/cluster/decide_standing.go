@@ -7,6 +7,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -116,14 +117,24 @@ func notApplied(in input) string {
 func decideFailed(in input) fsm.Decision {
 	w := in.World
 	if w.dataLost() {
-		return fsm.Wait(ReasonDataLost, "valkey").In(recheck).
-			Because("every server came back empty; restore the data, or remove the annotation %s from the ConfigMap to begin anew", formedAnnotation)
+		return decideDataLost(in)
 	}
 	after := recoverAfter(in) - in.Now.Sub(in.Obj.Status.Since.Time)
 	if after <= 0 && w.looked() {
 		return fsm.Fire(RecoveryInitiated, ReasonRecovering)
 	}
 	return lastWords(in).In(max(after, time.Second))
+}
+
+// decideDataLost begins anew only where the user said so beforehand.
+func decideDataLost(in input) fsm.Decision {
+	const words = "every server came back empty"
+	if c, found := in.World.child(func(c Child) bool { return c.Kind == KindConfigMap && c.UID != "" && !c.Foreign }); found &&
+		in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Paused {
+		return fsm.Do(ReasonDataLost, ForgetData{c.UID}).Because("%s; spec.onTotalLoss asks for an empty cluster", words)
+	}
+	return fsm.Wait(ReasonDataLost, "valkey").In(recheck).
+		Because("%s; restore the data, or set spec.onTotalLoss to Recreate to begin anew", words)
 }
 
 // recoverAfter is how long the cluster stays failed.

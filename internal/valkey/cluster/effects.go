@@ -40,6 +40,7 @@ type ApplyChild struct {
 // a shard would be lost.
 type RemoveShard struct {
 	Child        Ref
+	Shard        int
 	UID, Version string
 	Proof        plan.ShrinkProof
 }
@@ -111,6 +112,10 @@ type SetNodeTimeout struct {
 // MarkFormed notes on the ConfigMap with this UID that data may exist from now on.
 type MarkFormed struct{ UID string }
 
+// ForgetData takes that note back, because all data is lost and the user wants an empty
+// cluster then. If it were wrong, slots would be given anew over data.
+type ForgetData struct{ UID string }
+
 // Member is one server: the pod it runs in, where, and what it is called.
 type Member struct{ Pod, Addr, ID string }
 
@@ -123,6 +128,7 @@ func (Replicate) effect()          {}
 func (SetNodeTimeout) effect()     {}
 func (DeletePod) effect()          {}
 func (MarkFormed) effect()         {}
+func (ForgetData) effect()         {}
 func (RemoveShard) effect()        {}
 func (MoveSlots) effect()          {}
 func (Reset) effect()              {}
@@ -144,6 +150,7 @@ func (RemoveShard) command() {}
 func (TakeReservation) String() string    { return "take-reservation" }
 func (ReleaseReservation) String() string { return "release-reservation" }
 func (MarkFormed) String() string         { return "mark-formed" }
+func (ForgetData) String() string         { return "forget-data" }
 func (e ApplyChild) String() string       { return "apply " + e.Child.String() }
 func (e AddSlots) String() string         { return fmt.Sprintf("add-slots %s %s", e.At.Pod, e.Slots) }
 func (e DeletePod) String() string        { return "delete-pod " + e.Name }

@@ -30,6 +30,8 @@ func Perform(w World, effect fsm.Effect) World {
 		begin(&w, e)
 	case MarkFormed:
 		w.Formed = true
+	case ForgetData:
+		w.Formed = false
 	case DeletePod:
 		deleted(w.Nodes, e)
 	default:

@@ -13,10 +13,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-const (
-	formedAnnotation = valkeyv1.FormedAnnotation
-	podIndexLabel    = "apps.kubernetes.io/pod-index"
-)
+const podIndexLabel = "apps.kubernetes.io/pod-index"
 
 // Numbers that move while the cluster is being made are not worth a write each:
 // for so long they are only written together with a move.

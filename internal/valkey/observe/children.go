@@ -19,7 +19,7 @@ import (
 // children compares what should exist with what does. That one does not is believed
 // only from a live read: the cache may not show yet what we have just made.
 func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, shape cluster.Shape) ([]cluster.Child, error) {
-	wanted := spec.Children(c, max(len(shape), len(cluster.Wanted(c))))
+	wanted := o.Build.Children(c, max(len(shape), len(cluster.Wanted(c))))
 	children := make([]cluster.Child, 0, len(wanted))
 	shard := 0
 	for _, want := range wanted {

@@ -28,6 +28,7 @@ const (
 
 // Cluster observes a ValkeyCluster.
 type Cluster struct {
+	Build        spec.Builder
 	Cached       read.Reader
 	Live         read.Live
 	Reservations read.Reservations

@@ -10,8 +10,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
 
 // AppliedAnnotation bears the hash of what a child was built as. A child that
@@ -22,20 +20,6 @@ const AppliedAnnotation = "valkey.statecraft.dev/applied"
 type Object interface {
 	metav1.Object
 	runtime.Object
-}
-
-// Children is everything that a cluster of so many shards owns, in the order in which
-// it is made: what pods need comes before the pods. How wide a StatefulSet is to be
-// is for whoever applies it to say.
-func Children(c *valkeyv1.ValkeyCluster, masters int) []Object {
-	children := []Object{NodesService(c), EndpointService(c), ConfigMap(c), DisruptionBudget(c)}
-	for i := range masters {
-		children = append(children, StatefulSet(c, i))
-	}
-	for _, child := range children {
-		stamp(child)
-	}
-	return children
 }
 
 // KindOf names the kind of a child.
@@ -53,9 +37,10 @@ func KindOf(child Object) string {
 	return fmt.Sprintf("%T", child)
 }
 
-// stamp lets a child bear the hash of what it is built as.
+// stamp lets a child bear the hash of what it is built as, whichever release of the
+// node program is in it: a new one is no reason to restart servers.
 func stamp(child Object) {
-	text, err := json.Marshal(child)
+	text, err := json.Marshal(anyNodeProgram(child))
 	if err != nil {
 		panic(err) // a Kubernetes type that is not data
 	}
@@ -65,4 +50,16 @@ func stamp(child Object) {
 	}
 	annotations[AppliedAnnotation] = fmt.Sprintf("%x", sha256.Sum256(text))[:16]
 	child.SetAnnotations(annotations)
+}
+
+func anyNodeProgram(child Object) Object {
+	s, is := child.(*appsv1.StatefulSet)
+	if !is {
+		return child
+	}
+	s = s.DeepCopy()
+	for i := range s.Spec.Template.Spec.InitContainers {
+		s.Spec.Template.Spec.InitContainers[i].Image = ""
+	}
+	return s
 }

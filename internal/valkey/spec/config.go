@@ -49,8 +49,6 @@ func settings(c *valkeyv1.ValkeyCluster) []setting {
 		{"protected-mode", "no", "Other pods are not this host."},
 		{"daemonize", "no", "The container is the process."},
 		{"dir", dataPath, "Everything that outlives the process of a server."},
-		{"save", `""`, "Nothing is kept on disk in this version."},
-		{"appendonly", "no", "Nothing is kept on disk in this version."},
 		{"cluster-enabled", "yes", "One server of many."},
 		{"cluster-config-file", "nodes.conf", "What the server knows of the others."},
 		{"cluster-node-timeout", fmt.Sprint(nodeTimeout(c) * 1000), "spec.nodeTimeoutSeconds, in milliseconds."},
@@ -63,12 +61,34 @@ func settings(c *valkeyv1.ValkeyCluster) []setting {
 		{"repl-diskless-sync-delay", "0", "Waiting for more replicas makes the first one look stuck."},
 		{"repl-backlog-size", "64mb", "A short break does not cost a full copy."},
 		{"client-output-buffer-limit", "replica 512mb 256mb 60", "A full copy under load is not cut off."},
-		{"shutdown-timeout", "10", "How long, in seconds, a stopping primary waits for its replicas."},
+		{"shutdown-timeout", fmt.Sprint(shutdownSeconds), "How long, in seconds, a stopping primary waits for its replicas."},
+	}
+	list = append(list, persistence(c)...)
+	if r := c.Spec.Replication; r.MinReplicasToWrite > 0 {
+		list = append(list, setting{"min-replicas-to-write", fmt.Sprint(r.MinReplicasToWrite), "spec.replication: fewer replicas than this stop writes."},
+			setting{"min-replicas-max-lag", fmt.Sprint(max(1, r.MaxLagSeconds)), "spec.replication: how long ago, in seconds, a replica may last have been heard of."})
 	}
 	if limit, set := c.Spec.Resources.Limits[corev1.ResourceMemory]; set && !limit.IsZero() {
 		list = append(list, setting{"maxmemory", fmt.Sprint(limit.Value() / 4 * 3), "Three quarters of the memory limit, in bytes; the rest is for buffers and copies."})
 	}
 	return list
+}
+
+// persistence is what is kept on disk. Without a volume that would be a disk that goes
+// with the pod.
+func persistence(c *valkeyv1.ValkeyCluster) []setting {
+	p := c.Spec.Persistence
+	save, appendonly := `""`, "no"
+	if p.Enabled && p.RDB {
+		save = "3600 1 300 100 60 10000"
+	}
+	if p.Enabled && (p.AOF == nil || *p.AOF) {
+		appendonly = "yes"
+	}
+	return []setting{
+		{"save", save, "spec.persistence.rdb: when a copy of the data is saved, as seconds and changes."},
+		{"appendonly", appendonly, "spec.persistence.aof: whether every change is logged."},
+	}
 }
 
 func nodeTimeout(c *valkeyv1.ValkeyCluster) int {

@@ -1,32 +1,59 @@
 package spec
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
 
 const (
-	dataPath   = "/data"
-	configPath = "/etc/valkey"
-	// user is who the servers run as: that of the official images. Images that run
-	// as anybody work as well.
-	user int64 = 999
+	dataPath    = "/data"
+	configPath  = "/etc/valkey"
+	programPath = "/statecraft"
+	// program is statecraft-valkey-node as pods find it.
+	program = programPath + "/statecraft-valkey-node"
+	// noted is where the probe notes since when a server is a primary.
+	noted = dataPath + "/primary-since"
+)
+
+// How long a server may take to hand over, and then to stop.
+const (
+	handoverSeconds = 20
+	shutdownSeconds = 10
 )
 
 // ServerContainer is the name of the container that runs the server.
 const ServerContainer = "valkey"
 
-// server announces the pod's IP: what peers and clients see of it would otherwise
-// depend on who was connected to first.
+// program copies the node program into the pod, so that it works with any image of the
+// server.
+func (b Builder) program() corev1.Container {
+	return corev1.Container{
+		Name:            "statecraft",
+		Image:           b.NodeImage,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Args:            []string{"install", programPath},
+		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("16Mi"),
+		}},
+		SecurityContext: containerSecurity(),
+		VolumeMounts:    []corev1.VolumeMount{{Name: programVolume, MountPath: programPath}},
+	}
+}
+
+// server runs the node program, which becomes the server once that harms nobody. It
+// announces the pod's IP: what peers and clients see of it would otherwise depend on who
+// was connected to first.
 func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 	return corev1.Container{
 		Name:            ServerContainer,
 		Image:           c.Spec.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Command:         []string{"valkey-server", configPath + "/" + ConfigFile},
-		Args:            []string{"--cluster-announce-ip", "$(POD_IP)"},
+		Command:         []string{program, "run"},
+		Args:            []string{"--config", configPath + "/" + ConfigFile, "--peers", fmt.Sprintf("%s.%s.svc:%d", NodesName(c), c.Namespace, valkeyv1.ClientPort)},
 		Env: []corev1.EnvVar{{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{
 			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"},
 		}}},
@@ -36,43 +63,28 @@ func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 		},
 		Resources:       corev1.ResourceRequirements{Requests: c.Spec.Resources.Requests, Limits: c.Spec.Resources.Limits},
 		SecurityContext: containerSecurity(),
-		StartupProbe:    probe(1, 120),
+		StartupProbe:    probe(1, 600),
 		ReadinessProbe:  probe(5, 2),
+		Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{
+			Command: []string{program, "handover", "--noted", noted, "--within", fmt.Sprintf("%ds", handoverSeconds)},
+		}}},
 		VolumeMounts: []corev1.VolumeMount{
-			{Name: "config", MountPath: configPath, ReadOnly: true},
-			{Name: "data", MountPath: dataPath},
+			{Name: programVolume, MountPath: programPath, ReadOnly: true},
+			{Name: configVolume, MountPath: configPath, ReadOnly: true},
+			{Name: dataVolume, MountPath: dataPath},
 		},
 	}
 }
 
-// probe asks whether the server answers, and not whether the cluster serves: the
-// servers would wait for each other.
+// probe asks whether the server answers and has its data, and not whether the cluster
+// serves: the servers would wait for each other.
 func probe(period, failures int32) *corev1.Probe {
 	return &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{
-			Command: []string{"valkey-cli", "-e", "ping"},
+			Command: []string{program, "ready", "--noted", noted},
 		}},
 		PeriodSeconds:    period,
-		TimeoutSeconds:   2,
+		TimeoutSeconds:   3,
 		FailureThreshold: failures,
-	}
-}
-
-// podSecurity and containerSecurity meet the restricted pod security standard.
-func podSecurity() *corev1.PodSecurityContext {
-	return &corev1.PodSecurityContext{
-		RunAsNonRoot:   ptr.To(true),
-		RunAsUser:      ptr.To(user),
-		RunAsGroup:     ptr.To(user),
-		FSGroup:        ptr.To(user),
-		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-	}
-}
-
-func containerSecurity() *corev1.SecurityContext {
-	return &corev1.SecurityContext{
-		AllowPrivilegeEscalation: ptr.To(false),
-		ReadOnlyRootFilesystem:   ptr.To(true),
-		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}
 }

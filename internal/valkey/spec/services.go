@@ -5,7 +5,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
@@ -44,13 +43,17 @@ func port(name string, number int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: name, Port: number, TargetPort: intstr.FromString(name), Protocol: corev1.ProtocolTCP}
 }
 
-// DisruptionBudget lets one pod of the cluster be drained at a time. It is one for
-// all shards, because a pod may match only one.
+// DisruptionBudget says how many pods of the cluster may be drained at a time. It is one
+// for all shards, because a pod may match only one.
 func DisruptionBudget(c *valkeyv1.ValkeyCluster) *policyv1.PodDisruptionBudget {
+	most := intstr.FromInt32(1)
+	if m := c.Spec.PodDisruptionBudget.MaxUnavailable; m != nil {
+		most = *m
+	}
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: owned(c, EndpointName(c), Labels(c)),
 		Spec: policyv1.PodDisruptionBudgetSpec{
-			MaxUnavailable: ptr.To(intstr.FromInt32(1)),
+			MaxUnavailable: &most,
 			Selector:       &metav1.LabelSelector{MatchLabels: Labels(c)},
 		},
 	}

@@ -12,13 +12,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+var builder = Builder{NodeImage: "statecraft/valkey-node:v1"}
 
 func newCluster() *valkeyv1.ValkeyCluster {
 	return &valkeyv1.ValkeyCluster{
@@ -36,9 +40,13 @@ func TestGolden(t *testing.T) {
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("256Mi")},
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 	}
+	tuned.Spec.Persistence = valkeyv1.Persistence{Enabled: true, Size: ptr.To(resource.MustParse("2Gi")), StorageClassName: ptr.To("fast"), RDB: true}
+	tuned.Spec.Replication = valkeyv1.Replication{MinReplicasToWrite: 1, MaxLagSeconds: 10}
+	tuned.Spec.Scheduling = valkeyv1.Scheduling{NodeSelector: map[string]string{"disk": "ssd"}, PriorityClassName: "data"}
+	tuned.Spec.PodDisruptionBudget.MaxUnavailable = ptr.To(intstr.FromInt32(2))
 	for file, children := range map[string][]Object{
-		"three_by_one.yaml": Children(newCluster(), 3),
-		"tuned.yaml":        {ConfigMap(tuned), StatefulSet(tuned, 0)},
+		"three_by_one.yaml": builder.Children(newCluster(), 3),
+		"tuned.yaml":        {ConfigMap(tuned), DisruptionBudget(tuned), builder.StatefulSet(tuned, 0)},
 	} {
 		t.Run(file, func(t *testing.T) {
 			var b bytes.Buffer
@@ -87,7 +95,7 @@ func TestLongestName(t *testing.T) {
 func TestStamp(t *testing.T) {
 	stamps := func(c *valkeyv1.ValkeyCluster) map[string]string {
 		out := map[string]string{}
-		for _, child := range Children(c, 3) {
+		for _, child := range builder.Children(c, 3) {
 			out[KindOf(child)+" "+child.GetName()] = child.GetAnnotations()[AppliedAnnotation]
 		}
 		return out
@@ -95,6 +103,12 @@ func TestStamp(t *testing.T) {
 	was := stamps(newCluster())
 	if diff := cmp.Diff(was, stamps(newCluster())); diff != "" {
 		t.Errorf("built twice: %s", diff)
+	}
+	released := Builder{NodeImage: "statecraft/valkey-node:v2"}.Children(newCluster(), 3)
+	for _, child := range released {
+		if now := child.GetAnnotations()[AppliedAnnotation]; now != was[KindOf(child)+" "+child.GetName()] {
+			t.Errorf("%s: changed by another release of the node program", child.GetName())
+		}
 	}
 	other := newCluster()
 	other.Spec.Image, other.Status.Version, other.ResourceVersion = "valkey/valkey:9.1", "8.1.1", "7"

@@ -12,7 +12,7 @@ import (
 // StatefulSet is one shard: a primary and its replicas, whichever of the pods that
 // is. Pods start together and are replaced only by deleting them: which one may go,
 // and when, depends on its role.
-func StatefulSet(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet {
+func (b Builder) StatefulSet(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet {
 	labels := shardLabels(c, shard)
 	return &appsv1.StatefulSet{
 		ObjectMeta: owned(c, ShardName(c, shard), labels),
@@ -23,42 +23,51 @@ func StatefulSet(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet {
 			Selector:            &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: described(c, labels)},
-				Spec:       pod(c, shard),
+				Spec:       b.pod(c, shard),
 			},
+			VolumeClaimTemplates:                 claims(c),
+			PersistentVolumeClaimRetentionPolicy: retention(c),
 		},
 	}
 }
 
-func pod(c *valkeyv1.ValkeyCluster, shard int) corev1.PodSpec {
+// grace is how long a pod may take to stop: handing over, and then what the server
+// itself waits for.
+const grace = handoverSeconds + shutdownSeconds + 10
+
+func (b Builder) pod(c *valkeyv1.ValkeyCluster, shard int) corev1.PodSpec {
+	s := c.Spec.Scheduling
 	return corev1.PodSpec{
-		Affinity:                      apart(shardLabels(c, shard)),
+		NodeSelector:                  s.NodeSelector,
+		Tolerations:                   s.Tolerations,
+		Affinity:                      s.Affinity,
+		PriorityClassName:             s.PriorityClassName,
+		TopologySpreadConstraints:     append(apart(shardLabels(c, shard)), s.TopologySpreadConstraints...),
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
 		SecurityContext:               podSecurity(),
-		TerminationGracePeriodSeconds: ptr.To(int64(30)),
+		TerminationGracePeriodSeconds: ptr.To(int64(grace)),
+		InitContainers:                []corev1.Container{b.program()},
 		Containers:                    []corev1.Container{server(c)},
-		Volumes: []corev1.Volume{
-			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-				LocalObjectReference: corev1.LocalObjectReference{Name: EndpointName(c)},
-			}}},
-			{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-		},
+		Volumes:                       volumes(c),
 	}
 }
 
-// apart keeps the pods of one shard on different nodes, and in different zones,
-// where there are enough: a node that dies takes one copy of the data with it.
-func apart(labels map[string]string) *corev1.Affinity {
-	term := func(weight int32, topology string) corev1.WeightedPodAffinityTerm {
-		return corev1.WeightedPodAffinityTerm{Weight: weight, PodAffinityTerm: corev1.PodAffinityTerm{
-			LabelSelector: &metav1.LabelSelector{MatchLabels: labels},
-			TopologyKey:   topology,
-		}}
+// apart keeps the pods of one shard on different nodes, wherever there are any that may
+// run them, and in different zones as far as possible: a node that dies takes one copy
+// of the data with it. Nodes that take no pods do not count, or a drain would leave a
+// pod without a place.
+func apart(labels map[string]string) []corev1.TopologySpreadConstraint {
+	constraint := func(topology string, otherwise corev1.UnsatisfiableConstraintAction) corev1.TopologySpreadConstraint {
+		return corev1.TopologySpreadConstraint{
+			MaxSkew: 1, TopologyKey: topology, WhenUnsatisfiable: otherwise,
+			LabelSelector:      &metav1.LabelSelector{MatchLabels: labels},
+			NodeAffinityPolicy: ptr.To(corev1.NodeInclusionPolicyHonor),
+			NodeTaintsPolicy:   ptr.To(corev1.NodeInclusionPolicyHonor),
+		}
 	}
-	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
-			term(100, corev1.LabelHostname),
-			term(50, corev1.LabelTopologyZone),
-		},
-	}}
+	return []corev1.TopologySpreadConstraint{
+		constraint(corev1.LabelHostname, corev1.DoNotSchedule),
+		constraint(corev1.LabelTopologyZone, corev1.ScheduleAnyway),
+	}
 }

@@ -28,8 +28,8 @@ type assembler func(ctx context.Context, scratch string) (archive.Image, error)
 
 // Archive returns the path of an image's docker archive and makes it first if it is missing.
 func Archive(ctx context.Context, tag string) (string, error) {
-	if tag == Pause {
-		return Program(ctx, Pause, "./test/bed/images/pause")
+	if pkg, ours := programs[tag]; ours {
+		return Program(ctx, tag, pkg)
 	}
 	recipe, ok := recipes[tag]
 	if !ok {

@@ -7,7 +7,15 @@ const (
 	Valkey80 = "bed.local/valkey:8.0"
 	Valkey81 = "bed.local/valkey:8.1"
 	Valkey91 = "bed.local/valkey:9.1"
+	// ValkeyNode is what the manager runs in every pod of area valkey, unless it is told otherwise.
+	ValkeyNode = "statecraft.local/valkey-node:dev"
 )
+
+// programs are the images of commands of this repository.
+var programs = map[string]string{
+	Pause:      "./test/bed/images/pause",
+	ValkeyNode: "./cmd/statecraft-valkey-node",
+}
 
 // recipes makes every image but those of the repository's own programs.
 var recipes = map[string]recipe{
@@ -18,4 +26,4 @@ var recipes = map[string]recipe{
 }
 
 // All lists the tags of all images, the small ones first.
-func All() []string { return []string{Pause, Busybox, Valkey80, Valkey81, Valkey91} }
+func All() []string { return []string{Pause, Busybox, ValkeyNode, Valkey80, Valkey81, Valkey91} }

@@ -20,6 +20,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
@@ -51,7 +52,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	b := bedtest.Nodes(t, 1)
-	if err := b.LoadImages(t.Context(), image); err != nil {
+	if err := b.LoadImages(t.Context(), image, images.ValkeyNode); err != nil {
 		t.Fatal(err)
 	}
 	scheme := runtime.NewScheme()

@@ -46,7 +46,7 @@ func Subjects() []*sim.Subject {
 
 func subject(name string, open func(*sim.World) *sim.Play) *sim.Subject {
 	return &sim.Subject{
-		Name: name, Area: area, AddToScheme: valkey.Area.AddToScheme, Install: install,
+		Name: name, Area: area, AddToScheme: valkeyv1.AddToScheme, Install: install,
 		User:   harness.User(area),
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + harness.SystemNamespace},
 		Kinds:  append([]schema.GroupVersionKind{clusterKind, podKind}, childKinds...),
@@ -98,7 +98,7 @@ func (s *story) build(c *sim.Cell) {
 	servers := door{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }}
 	sampler := valkey.NewSampler(env, servers, c.Wake(clusterKind))
 	work := &kube.Worker{Wake: c.Wake(clusterKind)}
-	r := valkey.NewCluster(env, servers, sampler, work)
+	r := valkey.NewCluster(env, spec.Builder{NodeImage: "node"}, servers, sampler, work)
 	c.Sample(sampler)
 	c.Work(work)
 	c.Add(sim.Controller{Reconciler: r, Kind: clusterKind, Echo: r.Store.Wrote, Wakes: wakes})

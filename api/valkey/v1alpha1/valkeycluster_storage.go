@@ -1,0 +1,75 @@
+package v1alpha1
+
+import "k8s.io/apimachinery/pkg/api/resource"
+
+// Persistence is what of a server outlives its pod.
+//
+// +kubebuilder:validation:XValidation:rule="self.enabled == oldSelf.enabled",message="whether there are volumes is decided when a cluster is made: the claims of a StatefulSet cannot be changed"
+// +kubebuilder:validation:XValidation:rule="(has(self.size) ? self.size : '') == (has(oldSelf.size) ? oldSelf.size : '')",message="the size of volumes is decided when a cluster is made; to grow one, edit its claim"
+// +kubebuilder:validation:XValidation:rule="(has(self.storageClassName) ? self.storageClassName : '') == (has(oldSelf.storageClassName) ? oldSelf.storageClassName : '')",message="the storage class is decided when a cluster is made"
+// +kubebuilder:validation:XValidation:rule="!self.enabled || !has(self.aof) || self.aof || has(self.rdb) && self.rdb",message="a volume without aof and rdb would hold no data"
+type Persistence struct {
+	// enabled gives every server a volume. Without one, a pod that is lost has to copy
+	// its data from another of its shard. Default false.
+	// +optional
+	// +kubebuilder:default=false
+	Enabled bool `json:"enabled"`
+	// size of each volume. Default 8Gi.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+	// storageClassName of the volumes. Default the default class of the Kubernetes cluster.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	StorageClassName *string `json:"storageClassName,omitempty"`
+	// aof writes every change to a log, so that a server that restarts has all but the
+	// last second. Default true.
+	// +optional
+	AOF *bool `json:"aof,omitempty"`
+	// rdb saves a copy of the data from time to time. Default false.
+	// +optional
+	RDB bool `json:"rdb,omitempty"`
+	// whenDeleted says what becomes of the volumes when the cluster is deleted: Retain or
+	// Delete. Those of shards and replicas that are removed by scaling always go: with
+	// them an old view of the cluster would come back. Default Retain.
+	// +optional
+	// +kubebuilder:default=Retain
+	WhenDeleted VolumesWhenDeleted `json:"whenDeleted,omitempty"`
+}
+
+// VolumesWhenDeleted is what becomes of volumes with their cluster.
+// +kubebuilder:validation:Enum=Retain;Delete
+type VolumesWhenDeleted string
+
+// What becomes of volumes.
+const (
+	RetainVolumes VolumesWhenDeleted = "Retain"
+	DeleteVolumes VolumesWhenDeleted = "Delete"
+)
+
+// Replication is what a primary asks of its replicas before it takes a write.
+type Replication struct {
+	// minReplicasToWrite is how many replicas must be connected for a primary to take
+	// writes: 0, or less than replicasPerMaster. With as many as there are, every planned
+	// failover would refuse writes. Default 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=4
+	MinReplicasToWrite int32 `json:"minReplicasToWrite,omitempty"`
+	// maxLagSeconds is how long ago, in seconds, a replica may last have been heard of to
+	// count. Default 10.
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=300
+	MaxLagSeconds int32 `json:"maxLagSeconds,omitempty"`
+}
+
+// OnTotalLoss is what is done when all data of a cluster is gone.
+// +kubebuilder:validation:Enum=Fail;Recreate
+type OnTotalLoss string
+
+// What is done when all data is gone.
+const (
+	FailOnTotalLoss     OnTotalLoss = "Fail"
+	RecreateOnTotalLoss OnTotalLoss = "Recreate"
+)

@@ -1,0 +1,79 @@
+package spec
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+)
+
+// The volumes of a pod.
+const (
+	configVolume  = "config"
+	dataVolume    = "data"
+	programVolume = "statecraft"
+)
+
+const defaultSize = "8Gi"
+
+// ClaimName is the name of the claim of one pod's volume.
+func ClaimName(c *valkeyv1.ValkeyCluster, shard, ordinal int) string {
+	return fmt.Sprintf("%s-%s", dataVolume, PodName(c, shard, ordinal))
+}
+
+func volumes(c *valkeyv1.ValkeyCluster) []corev1.Volume {
+	list := []corev1.Volume{
+		{Name: programVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		{Name: configVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: EndpointName(c)},
+		}}},
+	}
+	if !c.Spec.Persistence.Enabled {
+		list = append(list, corev1.Volume{Name: dataVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+	}
+	return list
+}
+
+func claims(c *valkeyv1.ValkeyCluster) []corev1.PersistentVolumeClaim {
+	p := c.Spec.Persistence
+	if !p.Enabled {
+		return nil
+	}
+	size := resource.MustParse(defaultSize)
+	if p.Size != nil {
+		size = *p.Size
+	}
+	// NOTE: kind, phase and mode are said although they are defaults: server-side apply
+	// would see a StatefulSet whose claims differ, and those cannot be changed.
+	mode := corev1.PersistentVolumeFilesystem
+	return []corev1.PersistentVolumeClaim{{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+		ObjectMeta: metav1.ObjectMeta{Name: dataVolume, Labels: Labels(c)},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: size}},
+			StorageClassName: p.StorageClassName,
+			VolumeMode:       &mode,
+		},
+	}}
+}
+
+// retention lets the volume of a replica that is removed by scaling go: with it an old
+// view of the cluster would come back. Those of a cluster that is deleted are the user's.
+func retention(c *valkeyv1.ValkeyCluster) *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy {
+	if !c.Spec.Persistence.Enabled {
+		return nil
+	}
+	policy := &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+		WhenScaled:  appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+	}
+	if c.Spec.Persistence.WhenDeleted == valkeyv1.DeleteVolumes {
+		policy.WhenDeleted = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	}
+	return policy
+}
