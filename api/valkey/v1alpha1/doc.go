@@ -1,4 +1,4 @@
-// Package v1alpha1 is the API of area valkey: Valkey clusters and, later, their
+// Package v1alpha1 is the API of area valkey: Valkey clusters and their
 // upgrades. It is vocabulary only; defaults and rules are markers.
 //
 // +kubebuilder:object:generate=true

@@ -11,7 +11,7 @@ var (
 	GroupVersion = schema.GroupVersion{Group: "valkey.statecraft.dev", Version: "v1alpha1"}
 
 	schemeBuilder = runtime.NewSchemeBuilder(func(s *runtime.Scheme) error {
-		s.AddKnownTypes(GroupVersion, &ValkeyCluster{}, &ValkeyClusterList{})
+		s.AddKnownTypes(GroupVersion, &ValkeyCluster{}, &ValkeyClusterList{}, &ValkeyUpgrade{}, &ValkeyUpgradeList{})
 		metav1.AddToGroupVersion(s, GroupVersion)
 		return nil
 	})

@@ -40,3 +40,26 @@ const (
 	// OperationScaling: shards or replicas are being added or removed.
 	OperationScaling = "Scaling"
 )
+
+// The strategies of an upgrade.
+const (
+	// Automatic hands a primary over as soon as it is safe.
+	Automatic UpgradeStrategy = "Automatic"
+	// Supervised waits until a person has approved each failover.
+	Supervised UpgradeStrategy = "Supervised"
+)
+
+// ApproveAnnotation approves what waits under the token that it bears.
+const ApproveAnnotation = "statecraft.dev/approve"
+
+// Annotations by which a StatefulSet tells what it was last given, and by whom.
+const (
+	// TemplateAnnotation bears the name of its pod template: a hash, or RevisionPrefix and
+	// the name of the ControllerRevision that it was taken from.
+	TemplateAnnotation = "valkey.statecraft.dev/template"
+	// UpgradeAnnotation bears the time at which the upgrade was made that asked for it, as
+	// in RFC 3339, a space, and its UID.
+	UpgradeAnnotation = "valkey.statecraft.dev/upgrade"
+	// RevisionPrefix begins the name of a template that is taken from a ControllerRevision.
+	RevisionPrefix = "revision:"
+)
