@@ -22,8 +22,6 @@ func run(ctx context.Context, args []string) error {
 	set.StringVar(&r.IP, "announce-ip", os.Getenv("POD_IP"), "address that others shall use; default $POD_IP")
 	set.StringVar(&r.AcceptLoss, "accept-loss-file", "", "file with IDs of servers that may start empty although replicas may hold their data")
 	set.DurationVar(&r.Patience, "patience", 0, "how long to wait for others before giving up; default four times the node timeout and 10s")
-	set.StringVar(&r.PrimaryUser, "primary-user", "", "who the server is to its primary")
-	set.StringVar(&r.PrimaryPasswordFile, "primary-password-file", "", "file with the password for primary-user")
 	peers := set.String("peers", "", "host:port, comma-separated, where other servers may be found; a name stands for all its addresses")
 	access(set, &r.Access)
 	if err := parse(set, args); err != nil {
@@ -72,8 +70,7 @@ func handover(ctx context.Context, args []string) error {
 // access adds the flags by which this program logs on. There is none for a password:
 // arguments can be read by others.
 func access(set *flag.FlagSet, a *node.Access) {
-	set.StringVar(&a.User, "user", "", "user to log on as")
-	set.StringVar(&a.PasswordFile, "password-file", "", "file with the password of user")
+	set.StringVar(&a.UsersDir, "users-dir", "", "directory of the users' passwords, one in each line and the newest first: operator-password, replication-password, application-username, application-password; without it nobody logs on")
 	set.StringVar(&a.TLSDir, "tls-dir", "", "directory of tls.crt, tls.key and ca.crt; without it nothing is encrypted")
 	set.StringVar(&a.ServerName, "tls-server-name", "", "name that the certificates of all servers are for")
 }

@@ -5,18 +5,20 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
 // Access is how this program logs on to servers. Secrets are named by file: what is
 // in arguments and in the environment can be read by others, and does not change.
 type Access struct {
-	User         string
-	PasswordFile string
+	// UsersDir holds the passwords of all users, in files that package access names;
+	// "" is without passwords.
+	UsersDir string
 	// TLSDir holds ca.crt; "" is without TLS.
 	TLSDir string
 	// ServerName is what all servers' certificates are for: they are found by address.
@@ -28,10 +30,10 @@ var errNoCertificate = errors.New("no certificate in it")
 // wire is the access as a client takes it.
 func (a Access) wire() (wire.Access, error) {
 	var w wire.Access
-	if a.PasswordFile != "" {
-		w.Login = func() (string, string, error) {
-			password, err := secret(a.PasswordFile)
-			return a.User, password, err
+	if a.UsersDir != "" {
+		w.Login = func() (string, []access.Password, error) {
+			passwords, err := operator(a.UsersDir)
+			return access.Operator, passwords, err
 		}
 	}
 	if a.TLSDir == "" {
@@ -59,14 +61,24 @@ func (a Access) client() (*wire.Client, error) {
 	return wire.NewClientWith(w), nil
 }
 
-// secret reads a password; the end of a line is not part of it.
-func secret(file string) (string, error) {
-	if file == "" {
-		return "", nil
-	}
-	text, err := os.ReadFile(file)
+// operator reads the passwords of the operator's user, as whom this program logs on.
+func operator(dir string) ([]access.Password, error) {
+	text, err := os.ReadFile(filepath.Join(dir, access.OperatorFile))
 	if err != nil {
-		return "", fmt.Errorf("read password: %w", err)
+		return nil, fmt.Errorf("read password: %w", err)
 	}
-	return strings.TrimRight(string(text), "\r\n"), nil
+	return access.ParsePasswords(string(text))
+}
+
+// secrets reads the passwords of all users.
+func secrets(dir string) (access.Secrets, error) {
+	files := map[string]string{}
+	for _, name := range access.Files() {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return access.Secrets{}, fmt.Errorf("read users: %w", err)
+		}
+		files[name] = string(text) // that one is missing is judged by who knows which may be
+	}
+	return access.ParseSecrets(files)
 }

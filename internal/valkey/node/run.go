@@ -12,9 +12,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/node/config"
 	"github.com/statecraft-dev/statecraft/internal/valkey/node/guard"
 )
+
+// usersFile lies with the data: nowhere else can the server's user write.
+const usersFile = "users.acl"
 
 // Run starts a server.
 type Run struct {
@@ -31,9 +35,7 @@ type Run struct {
 	// automatic failover.
 	Patience time.Duration
 	Access   Access
-	// PrimaryUser and PrimaryPasswordFile are what the server shows to its primary.
-	PrimaryUser, PrimaryPasswordFile string
-	Say                              func(words string)
+	Say      func(words string)
 }
 
 func (r *Run) say(format string, args ...any) { r.Say(fmt.Sprintf(format, args...)) }
@@ -104,14 +106,11 @@ func (r *Run) configure(version string) (config.Settings, string, error) {
 	if err != nil {
 		return settings, "", err
 	}
-	password, err := secret(r.PrimaryPasswordFile)
-	if err != nil {
+	server := config.Server{Version: version, IP: r.IP, TLS: r.Access.TLSDir}
+	if err := r.users(&server, settings.Dir); err != nil {
 		return settings, "", err
 	}
-	text, err := config.Render(string(shared), config.Server{
-		Version: version, IP: r.IP, TLS: r.Access.TLSDir,
-		Primary: config.Login{User: r.PrimaryUser, Password: password},
-	})
+	text, err := config.Render(string(shared), server)
 	if err != nil {
 		return settings, "", err
 	}
@@ -120,6 +119,22 @@ func (r *Run) configure(version string) (config.Settings, string, error) {
 		rendered = filepath.Join(settings.Dir, "statecraft.conf")
 	}
 	return settings, rendered, replace(rendered, text, 0o600)
+}
+
+// users writes the file of users, and says where it is and who the server is to its
+// primary. It is made anew at every start: what was changed while the server ran is in
+// the files of passwords by now.
+func (r *Run) users(s *config.Server, dir string) error {
+	if r.Access.UsersDir == "" {
+		return nil
+	}
+	all, err := secrets(r.Access.UsersDir)
+	if err != nil {
+		return err
+	}
+	s.Users = filepath.Join(dir, usersFile)
+	s.Primary = config.Login{User: access.Replication, Password: all.Replication[0]}
+	return replace(s.Users, access.File(all.Users(s.Version)), 0o600)
 }
 
 // accepted says that somebody wrote down that the server may start without what

@@ -4,13 +4,16 @@ import (
 	"crypto/tls"
 
 	"github.com/valkey-io/valkey-go"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 )
 
 // Access is how a client logs on. The zero value is without password and without TLS.
 type Access struct {
-	// Login returns user and password, anew for every connection: they change while
-	// clients live. nil is nobody.
-	Login func() (user, password string, err error)
+	// Login returns a user and its passwords, anew for every connection: they change while
+	// clients live. Of several the server takes one, and the first is tried first: while a
+	// password is changed, servers differ in which they know. nil is nobody.
+	Login func() (user string, passwords []access.Password, err error)
 	TLS   *tls.Config
 }
 
@@ -25,10 +28,7 @@ func NewClientWith(a Access) *Client {
 func (a Access) Apply(o valkey.ClientOption) valkey.ClientOption {
 	o.TLSConfig = a.TLS
 	if a.Login != nil {
-		o.AuthCredentialsFn = func(valkey.AuthCredentialsContext) (valkey.AuthCredentials, error) {
-			user, password, err := a.Login()
-			return valkey.AuthCredentials{Username: user, Password: password}, err
-		}
+		o.DialCtxFn = a.dial
 	}
 	return o
 }

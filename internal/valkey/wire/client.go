@@ -65,7 +65,7 @@ func (c *Client) doWithin(ctx context.Context, addr string, within time.Duration
 	defer cancel()
 	k, err := c.take(addr)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w: %w", addr, ErrUnreachable, err)
+		return nil, fmt.Errorf("connect to %s: %w", addr, classify(err))
 	}
 	defer c.release(k)
 	batch := make(valkey.Commands, 0, len(commands))
@@ -87,6 +87,9 @@ func (c *Client) doWithin(ctx context.Context, addr string, within time.Duration
 // classify gives the client's error its type. What is no reply of the server is
 // silence: the command may have been carried out or not.
 func classify(err error) error {
+	if errors.Is(err, ErrDenied) || errors.Is(err, ErrMalformed) {
+		return err // by whoever logged on
+	}
 	if reply := (*valkey.ValkeyError)(nil); errors.As(err, &reply) {
 		return refusal(reply.Error())
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 )
 
 const shared = "# A comment.\nport 6379\ndir /data\nsave \"\"\nappendonly no\ncluster-node-timeout 5000\n"
@@ -77,14 +79,16 @@ func TestRender(t *testing.T) {
 		server Server
 		want   []string
 	}{
-		"8.0":             {Server{Version: "8.0.1", IP: "10.0.0.7"}, []string{announce}},
-		"8.1":             {Server{Version: "8.1.1", IP: "10.0.0.7"}, []string{pause, announce}},
-		"9.1":             {Server{Version: "9.1.2", IP: "10.0.0.7"}, []string{pause, net, announce}},
-		"later":           {Server{Version: "10.0.0"}, []string{pause, net}},
-		"with a password": {Server{Version: "8.0.1", Primary: Login{"replica", "a \"b\\\n"}}, []string{`primaryuser "replica"`, `primaryauth "a \"b\\\x0a"`}},
+		"8.0":   {Server{Version: "8.0.1", IP: "10.0.0.7"}, []string{announce}},
+		"8.1":   {Server{Version: "8.1.1", IP: "10.0.0.7"}, []string{pause, announce}},
+		"9.1":   {Server{Version: "9.1.2", IP: "10.0.0.7"}, []string{pause, net, announce}},
+		"later": {Server{Version: "10.0.0"}, []string{pause, net}},
+		"with users": {Server{Version: "8.0.1", Users: "/data/users.acl", Primary: Login{"replica", access.NewPassword("a \"b\\\n")}}, []string{
+			"aclfile /data/users.acl", `primaryuser "replica"`, `primaryauth "a \"b\\\x0a"`,
+		}},
 		"with TLS": {Server{Version: "8.0.1", TLS: "/tls"}, []string{
 			"port 0", "tls-port 6379", "tls-cert-file /tls/tls.crt", "tls-key-file /tls/tls.key", "tls-ca-cert-file /tls/ca.crt",
-			"tls-auth-clients optional", "tls-replication yes", "tls-cluster yes",
+			"tls-auth-clients no", "tls-replication yes", "tls-cluster yes",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

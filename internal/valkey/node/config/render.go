@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -13,11 +14,15 @@ type Server struct {
 	Version string
 	IP      string // what others shall call it
 	TLS     string // directory of tls.crt, tls.key and ca.crt; "" is without TLS
+	Users   string // file of users; "" is without passwords
 	Primary Login  // what it presents to the primary that it replicates
 }
 
 // Login is a user and its password.
-type Login struct{ User, Password string }
+type Login struct {
+	User     string
+	Password access.Password
+}
 
 type setting struct{ directive, value, why string }
 
@@ -54,11 +59,11 @@ func identity(s Server) (list []setting) {
 	if s.IP != "" {
 		list = append(list, setting{"cluster-announce-ip", s.IP, "Otherwise what others see depends on who was connected to first."})
 	}
-	if s.Primary.User != "" {
-		list = append(list, setting{"primaryuser", quoted(s.Primary.User), "Who it is to its primary."})
-	}
-	if s.Primary.Password != "" {
-		list = append(list, setting{"primaryauth", quoted(s.Primary.Password), "Who it is to its primary."})
+	if s.Users != "" {
+		list = append(list,
+			setting{"aclfile", s.Users, "Who may log on."},
+			setting{"primaryuser", quoted(s.Primary.User), "Who it is to other servers."},
+			setting{"primaryauth", quoted(s.Primary.Password.Reveal()), "Who it is to other servers."})
 	}
 	return list
 }
@@ -74,7 +79,7 @@ func encryption(dir, port string) []setting {
 		{"tls-cert-file", filepath.Join(dir, "tls.crt"), "Who it is."},
 		{"tls-key-file", filepath.Join(dir, "tls.key"), "Who it is."},
 		{"tls-ca-cert-file", filepath.Join(dir, "ca.crt"), "Whom it believes."},
-		{"tls-auth-clients", "optional", "Clients show who they are by password."},
+		{"tls-auth-clients", "no", "Clients show who they are by password; a certificate of their own could only be the wrong one. Servers still show theirs to each other."},
 		{"tls-replication", "yes", "Replicas connect to primaries by TLS."},
 		{"tls-cluster", "yes", "Servers talk to each other by TLS."},
 	}

@@ -1,0 +1,60 @@
+package access
+
+import "slices"
+
+// Server is what one server says of who may log on to it, and of how it logs on itself.
+type Server struct {
+	// Accounts are its users by name. Of the default user only that it is off matters.
+	Accounts map[string]Account
+	// Primary is what it shows to a primary that it replicates.
+	PrimaryUser string
+	PrimaryHash Hash // "" is no password
+	// Replica says that it follows a primary; Linked that its link to it is up.
+	Replica, Linked bool
+	// Connection names that link: another one has another name. "" is none.
+	Connection string
+}
+
+// Account is one user at one server.
+type Account struct {
+	On bool
+	// Open says that any password will do.
+	Open      bool
+	Passwords []Hash
+}
+
+// Knows says that a user can log on with a password.
+func (s *Server) Knows(user string, password Hash) bool {
+	return slices.Contains(s.Accounts[user].Passwords, password)
+}
+
+// Node is one server and what it said.
+type Node struct {
+	Name string
+	// Version decides what its users may be granted.
+	Version string
+	Server  *Server // nil: it said nothing
+	// Askew are users whose rights are not as they should be, by the answers to Probes.
+	Askew []string
+}
+
+// Reconnection is a link that was made to break, so that it is seen whether it comes
+// back: servers ask for a password only when they are connected to.
+type Reconnection struct {
+	Node       string // the replica
+	Connection string // the link that was broken
+	With       Hash   // the password that it was to come back with
+}
+
+// World is all that a change of passwords is decided from.
+type World struct {
+	Secrets Secrets
+	// Keep says that every password of Secrets stays valid. Otherwise only the newest of
+	// the operator's two users does, once it is in use everywhere; the application's are
+	// for its owner to say, so all that are named stay.
+	Keep  bool
+	Nodes []Node
+	// Reconnected is what was broken last, by whoever remembers it. Where that was
+	// forgotten, one more link is broken.
+	Reconnected *Reconnection
+}

@@ -1,0 +1,22 @@
+package valkeysecurity
+
+import (
+	"testing"
+
+	"github.com/statecraft-dev/statecraft/test/servers"
+)
+
+func TestMain(m *testing.M) { servers.Main(m) }
+
+// forEachVersion runs a test on a cluster of every version.
+func forEachVersion(t *testing.T, try func(t *testing.T, c *cluster)) {
+	t.Helper()
+	for _, version := range servers.Versions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			c := build(t, version)
+			c.form(t)
+			try(t, c)
+		})
+	}
+}

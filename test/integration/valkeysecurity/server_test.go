@@ -1,0 +1,110 @@
+package valkeysecurity
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+)
+
+// server is one place in which a server runs now and then.
+type server struct {
+	*cluster
+	ip  string
+	dir string
+	cmd *exec.Cmd
+}
+
+func (s *server) addr() string     { return net.JoinHostPort(s.ip, port) }
+func (s *server) usersDir() string { return s.dir + ".users" }
+func (s *server) tlsDir() string   { return s.dir + ".tls" }
+
+// mount writes what Secrets hold now to where the server finds it. It replaces files one
+// by one: a kubelet is better at it, and the server should not mind.
+func (s *server) mount(t testing.TB) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for dir, files := range map[string]map[string]string{s.usersDir(): s.users, s.tlsDir(): s.tls} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(files[name]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// configure writes what a ConfigMap would hold, for the address of this server.
+func (s *server) configure(t testing.TB) {
+	t.Helper()
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("port %s\nbind %s\ndir %s\nsave \"\"\nappendonly no\nprotected-mode no\n"+
+		"cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout %d\ncluster-allow-replica-migration no\n"+
+		"cluster-require-full-coverage no\nrepl-diskless-sync-delay 0\nrepl-backlog-size 16mb\n",
+		port, s.ip, s.dir, nodeTimeout.Milliseconds())
+	if err := os.WriteFile(s.dir+".conf", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start runs the server as a pod would.
+func (s *server) start(t testing.TB) {
+	t.Helper()
+	s.configure(t)
+	peers := make([]string, 0, len(s.servers))
+	for _, o := range s.servers {
+		peers = append(peers, o.addr())
+	}
+	log, err := os.OpenFile(s.dir+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	s.cmd = exec.Command(s.node, append([]string{"run", "--server", s.program, "--config", s.dir + ".conf",
+		"--announce-ip", s.ip, "--peers", strings.Join(peers, ",")}, s.access()...)...)
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// access is how the program beside the server is told to log on.
+func (s *server) access() []string {
+	return []string{"--users-dir", s.usersDir(), "--tls-dir", s.tlsDir(), "--tls-server-name", serverName}
+}
+
+// tell runs another command of that program.
+func (s *server) tell(command string, flags ...string) (said string, err error) {
+	out, err := exec.Command(s.node, slices.Concat([]string{command, "--addr", s.addr()}, s.access(), flags)...).CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+// kill ends the process without a word to it, if it runs.
+func (s *server) kill() {
+	if s.cmd != nil {
+		_ = s.cmd.Process.Signal(syscall.SIGKILL)
+		_ = s.cmd.Wait()
+		s.cmd = nil
+	}
+}
+
+// target names the server as it is called now.
+func (s *server) target(t testing.TB) wire.Target {
+	t.Helper()
+	is, err := s.client.Ask(t.Context(), s.addr())
+	s.must(t, err)
+	return wire.Target{Addr: s.addr(), ID: is.ID}
+}
