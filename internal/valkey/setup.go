@@ -30,6 +30,9 @@ import (
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters/status,verbs=patch
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyupgrades,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyupgrades/status,verbs=patch
+// +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
@@ -105,6 +108,7 @@ func setup(a *kube.Area, servers Servers, build spec.Builder) error {
 		changed(a, &policyv1.PodDisruptionBudget{}),
 		changed(a, &appsv1.StatefulSet{}),
 		kube.Mapped(a, &corev1.Pod{}, clusterOf),
+		kube.Mapped(a, &valkeyv1.ValkeyUpgrade{}, upgraded),
 	)
 }
 
@@ -125,4 +129,13 @@ func clusterOf(_ context.Context, pod client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: read.Key{Namespace: pod.GetNamespace(), Name: name}}}
+}
+
+// upgraded wakes the cluster that an upgrade is of: it may ask for something.
+func upgraded(_ context.Context, obj client.Object) []reconcile.Request {
+	u, is := obj.(*valkeyv1.ValkeyUpgrade)
+	if !is {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: read.Key{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name}}}
 }

@@ -39,6 +39,8 @@ const (
 	OperationCreating = "Creating"
 	// OperationScaling: shards or replicas are being added or removed.
 	OperationScaling = "Scaling"
+	// OperationUpgrading: a ValkeyUpgrade works on the cluster.
+	OperationUpgrading = "Upgrading"
 )
 
 // The strategies of an upgrade.

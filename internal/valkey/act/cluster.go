@@ -55,6 +55,10 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 		return "", a.mark(ctx, c, e.UID, map[string]string{valkeyv1.FormedAnnotation: "true"})
 	case cluster.ForgetData:
 		return "", a.mark(ctx, c, e.UID, nil)
+	case cluster.MakeUpgrade:
+		return "", a.makeUpgrade(ctx, c, e)
+	case cluster.DeleteUpgrade:
+		return "", a.deleteUpgrade(ctx, c, e)
 	case cluster.DeletePod:
 		// If it were wrong, what the pod's server holds would be lost: so only this very
 		// pod in this very version goes, in which no server had run.
@@ -110,29 +114,21 @@ func (a Cluster) apply(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster
 		if e.Child.Kind != spec.KindOf(child) || e.Child.Name != child.GetName() {
 			continue
 		}
-		if s, is := child.(*appsv1.StatefulSet); is {
-			s.Spec.Replicas = ptr.To(int32(1 + e.Replicas)) //nolint:gosec // at most 6
-			if err := a.keepTemplate(ctx, s, e); err != nil {
-				return err
-			}
+		if _, is := child.(*appsv1.StatefulSet); is {
+			return a.applyShard(ctx, c, e)
 		}
 		return a.Children.Apply(ctx, child, types.UID(e.UID))
 	}
 	return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: the spec does not ask for it any more", e.Child)}
 }
 
-// keepTemplate leaves the pods of a shard as they are when only its width changes.
-func (a Cluster) keepTemplate(ctx context.Context, s *appsv1.StatefulSet, e cluster.ApplyChild) error {
-	if !e.Keep {
-		return nil
+func (a Cluster) applyShard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) error {
+	s, err := a.shard(ctx, c, e)
+	if err != nil {
+		return err
 	}
-	var is appsv1.StatefulSet
-	if err := a.Live.Get(ctx, client.ObjectKeyFromObject(s), &is); err != nil {
-		return fmt.Errorf("read %s: %w", e.Child, err)
-	}
-	s.Spec.Template = is.Spec.Template
-	s.Annotations[spec.AppliedAnnotation] = is.Annotations[spec.AppliedAnnotation]
-	return nil
+	s.Spec.Replicas = ptr.To(int32(1 + e.Replicas)) //nolint:gosec // at most 6
+	return a.Children.Apply(ctx, s, types.UID(e.UID))
 }
 
 // mark lets the ConfigMap bear exactly these marks.

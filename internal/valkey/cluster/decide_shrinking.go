@@ -164,7 +164,7 @@ func shrinkage(in input) (effects []fsm.Effect, doubt string) {
 		case c.Shard >= len(wanted):
 			effects = append(effects, RemoveShard{c.Ref, c.Shard, c.UID, c.Version, proof})
 		case w.recorded(c) && w.Shape[c.Shard] > wanted[c.Shard]:
-			effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: !c.Current, Proof: proof})
+			effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: true, Proof: proof})
 		}
 	}
 	return effects, ""

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"slices"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -40,14 +39,14 @@ func decideRunning(in input) fsm.Decision {
 	if why, lacks := w.lacks(); lacks {
 		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because("%s", why)
 	}
+	if effects := asked(in); len(effects) > 0 {
+		return fsm.Do(ReasonUpgrading, effects...).Because("%s", healthyWords(w))
+	}
 	scales, pending := scale(in)
 	if pending && !scales.Waits() {
 		return scales
 	}
-	reason, words := ReasonClusterHealthy, healthyWords(w)
-	if not := notApplied(in); not != "" {
-		reason, words = ReasonChangeNotApplied, not
-	}
+	reason, words := stands(in)
 	if effects := housekeeping(in); len(effects) > 0 {
 		return fsm.Do(reason, effects...).Because("%s", words)
 	}
@@ -64,6 +63,9 @@ func decideDegraded(in input) fsm.Decision {
 	}
 	if why, lacks := in.World.lacks(); lacks {
 		doubt = why
+	}
+	if effects := asked(in); len(effects) > 0 {
+		return fsm.Do(ReasonUpgrading, effects...).Because("%s", doubt)
 	}
 	if scales, pending := scale(in); pending && !scales.Waits() {
 		return scales
@@ -100,16 +102,30 @@ func housekeeping(in input) (effects []fsm.Effect) {
 		effects = append(effects, ReleaseReservation{})
 	}
 	effects = append(effects, restoreTimeout(in)...)
-	lost := slices.DeleteFunc(w.unapplied(), func(c Child) bool { return c.UID != "" && c.Kind == KindStatefulSet })
-	return append(effects, w.apply(lost)...)
+	for _, e := range w.apply(relabelled(w)) {
+		if a := e.(ApplyChild); a.Child.Kind == KindStatefulSet && a.UID == "" {
+			a.Image = runs(w, in.Obj.Spec.Image)
+			e = a
+		}
+		effects = append(effects, e)
+	}
+	upgrades, _ := follow(in)
+	return append(effects, upgrades...)
 }
 
-// notApplied says which wish of the spec is not followed, and why.
-func notApplied(in input) string {
-	if c, changed := in.World.child(func(c Child) bool { return c.Kind == KindStatefulSet && !c.Current && !c.Foreign && c.UID != "" }); changed {
-		return "the spec was changed in what " + c.String() + " runs, which this version does not apply to a formed cluster"
+// stands is what there is to say of a cluster that is healthy.
+func stands(in input) (fsm.Reason, string) {
+	_, follows := follow(in)
+	switch {
+	case in.World.Upgrade != nil:
+		return ReasonUpgrading, "upgrade " + in.World.Upgrade.Name + " works on the cluster"
+	case follows != "":
+		return ReasonChangeNotApplied, follows
 	}
-	return ""
+	if words := abandoned(in.World); words != "" {
+		return ReasonUpgradeAbandoned, words
+	}
+	return ReasonClusterHealthy, healthyWords(in.World)
 }
 
 // decideFailed tries again after a while, ever less often, but never where data
@@ -130,7 +146,7 @@ func decideFailed(in input) fsm.Decision {
 func decideDataLost(in input) fsm.Decision {
 	const words = "every server came back empty"
 	if c, found := in.World.child(func(c Child) bool { return c.Kind == KindConfigMap && c.UID != "" && !c.Foreign }); found &&
-		in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Paused {
+		in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Paused && in.World.Reservation.State != Others {
 		return fsm.Do(ReasonDataLost, ForgetData{c.UID}).Because("%s; spec.onTotalLoss asks for an empty cluster", words)
 	}
 	return fsm.Wait(ReasonDataLost, "valkey").In(recheck).
@@ -154,7 +170,7 @@ func lastWords(in input) fsm.Decision {
 	reason, words := ReasonUnfinished, "not done in time"
 	for _, of := range []string{fsm.Stalled, fsm.Ready} {
 		c := apimeta.FindStatusCondition(in.Obj.Status.Conditions, of)
-		if c != nil && c.Status == stands[of] && c.Reason != string(ReasonDataLost) {
+		if c != nil && c.Status == failing[of] && c.Reason != string(ReasonDataLost) {
 			reason, words = fsm.Reason(c.Reason), c.Message
 			break
 		}
@@ -162,8 +178,8 @@ func lastWords(in input) fsm.Decision {
 	return fsm.Wait(reason, "children", "pods", "valkey").Because("%s", words)
 }
 
-// stands is the status of the conditions that tell of a failure.
-var stands = map[string]metav1.ConditionStatus{fsm.Stalled: metav1.ConditionTrue, fsm.Ready: metav1.ConditionFalse}
+// failing is the status of the conditions that tell of a failure.
+var failing = map[string]metav1.ConditionStatus{fsm.Stalled: metav1.ConditionTrue, fsm.Ready: metav1.ConditionFalse}
 
 func healthyWords(w World) string {
 	return words(len(w.Nodes)) + " nodes are ready, all " + words(topology.TotalSlots) + " slots are served"

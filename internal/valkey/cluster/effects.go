@@ -32,6 +32,10 @@ type ApplyChild struct {
 	// Keep leaves the template of its pods as it is, whatever the spec says by now: any
 	// pod that is lost comes back by it.
 	Keep bool
+	// Template is the one that an upgrade asks for; "" is that of the spec.
+	Template, Upgrade string
+	// Image is what a new shard runs, because all others do; "" is that of the spec.
+	Image string
 	// Proof allows to make a shard narrower: the pods that go hold nothing.
 	Proof plan.ShrinkProof
 }
@@ -116,6 +120,13 @@ type MarkFormed struct{ UID string }
 // cluster then. If it were wrong, slots would be given anew over data.
 type ForgetData struct{ UID string }
 
+// MakeUpgrade asks for an upgrade to what the spec says.
+type MakeUpgrade struct{ Name, Image string }
+
+// DeleteUpgrade deletes the very upgrade that was seen at its end. If it were wrong, one
+// that is under way would be left in the middle.
+type DeleteUpgrade struct{ Name, UID, Version string }
+
 // Member is one server: the pod it runs in, where, and what it is called.
 type Member struct{ Pod, Addr, ID string }
 
@@ -129,6 +140,8 @@ func (SetNodeTimeout) effect()     {}
 func (DeletePod) effect()          {}
 func (MarkFormed) effect()         {}
 func (ForgetData) effect()         {}
+func (MakeUpgrade) effect()        {}
+func (DeleteUpgrade) effect()      {}
 func (RemoveShard) effect()        {}
 func (MoveSlots) effect()          {}
 func (Reset) effect()              {}
@@ -151,14 +164,21 @@ func (TakeReservation) String() string    { return "take-reservation" }
 func (ReleaseReservation) String() string { return "release-reservation" }
 func (MarkFormed) String() string         { return "mark-formed" }
 func (ForgetData) String() string         { return "forget-data" }
-func (e ApplyChild) String() string       { return "apply " + e.Child.String() }
-func (e AddSlots) String() string         { return fmt.Sprintf("add-slots %s %s", e.At.Pod, e.Slots) }
-func (e DeletePod) String() string        { return "delete-pod " + e.Name }
-func (e RemoveShard) String() string      { return "remove " + e.Child.String() }
-func (e MoveSlots) String() string        { return fmt.Sprintf("move-slots to %d shards", e.Shards) }
-func (e Reset) String() string            { return "reset " + e.At.Pod }
-func (e Failover) String() string         { return fmt.Sprintf("failover %s from %s", e.At.Pod, e.From.Pod) }
-func (e Forget) String() string           { return fmt.Sprintf("forget %s at %d servers", e.ID, len(e.At)) }
+func (e MakeUpgrade) String() string      { return "make-upgrade " + e.Name }
+func (e DeleteUpgrade) String() string    { return "delete-upgrade " + e.Name }
+func (e ApplyChild) String() string {
+	if e.Template != "" {
+		return "apply " + e.Child.String() + " as " + e.Template
+	}
+	return "apply " + e.Child.String()
+}
+func (e AddSlots) String() string    { return fmt.Sprintf("add-slots %s %s", e.At.Pod, e.Slots) }
+func (e DeletePod) String() string   { return "delete-pod " + e.Name }
+func (e RemoveShard) String() string { return "remove " + e.Child.String() }
+func (e MoveSlots) String() string   { return fmt.Sprintf("move-slots to %d shards", e.Shards) }
+func (e Reset) String() string       { return "reset " + e.At.Pod }
+func (e Failover) String() string    { return fmt.Sprintf("failover %s from %s", e.At.Pod, e.From.Pod) }
+func (e Forget) String() string      { return fmt.Sprintf("forget %s at %d servers", e.ID, len(e.At)) }
 func (e SetNodeTimeout) String() string {
 	return fmt.Sprintf("set-node-timeout %s at %d servers", e.Timeout, len(e.At))
 }

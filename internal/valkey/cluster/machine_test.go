@@ -52,7 +52,7 @@ func newCluster() *valkeyv1.ValkeyCluster {
 
 // nothing is a World in which nothing was made yet.
 func nothing(shape Shape) World {
-	w := World{Shape: shape, Reservation: Reservation{State: Free}}
+	w := World{Shape: shape, Reservation: Reservation{State: Free}, Template: "template of the spec"}
 	for _, r := range []Ref{{"Service", "web-nodes"}, {"Service", "web"}, {KindConfigMap, "web"}, {"PodDisruptionBudget", "web"}} {
 		w.Children = append(w.Children, Child{Ref: r})
 	}
@@ -145,6 +145,7 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 	c.Spec = *at.spec.DeepCopy()
 	c.Status.ObservedGeneration = pick(r, int64(1), 1, 1, 0)
 	c.Spec.Paused = r.IntN(8) == 0
+	c.Spec.OnTotalLoss = pick(r, valkeyv1.FailOnTotalLoss, valkeyv1.RecreateOnTotalLoss)
 	if r.IntN(12) == 0 {
 		c.DeletionTimestamp = &metav1.Time{Time: time.Unix(1_700_000_000, 0)}
 	}
@@ -174,14 +175,18 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 func mishap(r *rand.Rand, w *World) {
 	*w = clone(*w)
 	child, n := &w.Children[r.IntN(len(w.Children))], &w.Nodes[r.IntN(len(w.Nodes))]
-	switch r.IntN(20) {
+	switch r.IntN(24) {
 	case 0:
 		*child = Child{Ref: child.Ref, Shard: child.Shard}
 	case 1:
 		child.Foreign, child.UID = true, "other"
 	case 2, 8:
 		child = &w.Children[len(w.Children)-1-r.IntN(3)]
-		child.Current = false
+		child.Current, child.Template = false, pick(r, child.Template, "of before")
+	case 10:
+		w.Own = append(w.Own, OwnUpgrade{Name: pick(r, "web-template", "web-before"), UID: "u", Ended: r.IntN(2) == 0})
+	case 11:
+		w.Upgrade = &Upgrade{Name: "other", Asks: []Ask{{Shard: r.IntN(4), Template: pick(r, "", "asked for")}}}
 	case 3:
 		n.Ready = false
 	case 4, 9:

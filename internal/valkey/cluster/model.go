@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -21,8 +22,14 @@ func Perform(w World, effect fsm.Effect) World {
 		if w.Reservation.State == Ours {
 			w.Reservation = Reservation{State: Free}
 		}
+	case MakeUpgrade:
+		if !slices.ContainsFunc(w.Own, func(u OwnUpgrade) bool { return u.Name == e.Name }) {
+			w.Own = append(slices.Clone(w.Own), OwnUpgrade{Name: e.Name, UID: "uid of " + e.Name, Phase: "Pending"})
+		}
+	case DeleteUpgrade:
+		w.Own = slices.DeleteFunc(slices.Clone(w.Own), func(u OwnUpgrade) bool { return u.UID == e.UID })
 	case ApplyChild:
-		applied(w.Children, e)
+		applied(w, e)
 		resize(&w, e)
 	case RemoveShard:
 		removed(&w, e)
@@ -40,11 +47,16 @@ func Perform(w World, effect fsm.Effect) World {
 	return w
 }
 
-func applied(children []Child, e ApplyChild) {
-	for i, c := range children {
-		if c.Ref == e.Child && !c.Foreign && !e.Keep && !c.Current {
-			children[i] = Child{Ref: c.Ref, Shard: c.Shard, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
+func applied(w World, e ApplyChild) {
+	for i, c := range w.Children {
+		if c.Ref != e.Child || c.Foreign || e.Keep || c.Current && e.Template == "" {
+			continue
 		}
+		made := Child{Ref: c.Ref, Shard: c.Shard, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
+		if c.Kind == KindStatefulSet {
+			made.Template = cmp.Or(e.Template, w.Template)
+		}
+		w.Children[i] = made
 	}
 }
 
@@ -71,6 +83,9 @@ func Settle(c *valkeyv1.ValkeyCluster, w World) World {
 		return w
 	}
 	if moved := migrate(c, &w); moved {
+		return w
+	}
+	if changed := upgrade(&w); changed {
 		return w
 	}
 	befriend(w.Nodes)

@@ -79,7 +79,9 @@ const (
 	ReasonVerifying        fsm.Reason = "Verifying"        // something is still missing; the message says what
 	ReasonFormedBefore     fsm.Reason = "FormedBefore"     // the ConfigMap says that the cluster was formed
 	ReasonClusterHealthy   fsm.Reason = "ClusterHealthy"   // all nodes are ready and agree, all slots are served
-	ReasonChangeNotApplied fsm.Reason = "ChangeNotApplied" // healthy, and the spec asks for what this version cannot change
+	ReasonChangeNotApplied fsm.Reason = "ChangeNotApplied" // healthy, and the spec asks for what an upgrade has still to do, or could not
+	ReasonUpgrading        fsm.Reason = "Upgrading"        // an upgrade works on the cluster
+	ReasonUpgradeAbandoned fsm.Reason = "UpgradeAbandoned" // shards run different templates, and no upgrade is there to end it
 	ReasonNodesMissing     fsm.Reason = "NodesMissing"     // a node is not ready or out of reach
 	ReasonHealing          fsm.Reason = "Healing"          // servers that were lost or moved are being brought back
 	ReasonScaling          fsm.Reason = "Scaling"          // the spec asks for another number of shards or replicas

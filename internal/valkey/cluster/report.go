@@ -43,6 +43,9 @@ func report(out *valkeyv1.ValkeyCluster, in input, _ fsm.Decision, outcomes []fs
 	if slices.Contains(scaling, s.Phase) {
 		s.CurrentOperation = valkeyv1.OperationScaling
 	}
+	if w.Upgrade != nil {
+		s.CurrentOperation = valkeyv1.OperationUpgrading
+	}
 	moved := s.Phase != in.Obj.Status.Phase
 	if progressing(s.Phase) && !moved && in.Now.Sub(s.Since.Time) < quietly {
 		return
@@ -135,6 +138,10 @@ func conditions(in input, _ fsm.Decision) []metav1.Condition {
 	}
 	for i := range own {
 		own[i].Reason = string(phase)
+	}
+	if up := in.World.Upgrade; up != nil && phase == Running {
+		own = append(own, metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(ReasonUpgrading),
+			Message: "upgrade " + up.Name + " works on the cluster"})
 	}
 	return own
 }

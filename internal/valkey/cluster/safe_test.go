@@ -57,6 +57,12 @@ func safeWriter(in input, e fsm.Effect) error {
 	if w.Reservation.State == Others && operates(e) {
 		return errors.New("acts under another's reservation")
 	}
+	if u, deletes := e.(DeleteUpgrade); deletes && !slices.ContainsFunc(w.Own, func(own OwnUpgrade) bool { return own.UID == u.UID && own.Ended }) {
+		return errors.New("deletes an upgrade that is under way")
+	}
+	if _, forgets := e.(ForgetData); forgets && !w.dataLost() {
+		return errors.New("forgets that there is data")
+	}
 	if d, deletes := e.(DeletePod); deletes {
 		i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Name == d.Name && n.UID == d.UID && n.UID != "" })
 		if i < 0 || w.Formed || !w.Nodes[i].Unborn || w.Nodes[i].Server != nil || w.Reservation.State != Ours {
@@ -68,7 +74,7 @@ func safeWriter(in input, e fsm.Effect) error {
 		if c.Foreign || a.UID != c.UID {
 			return errors.New("applies over somebody else's object")
 		}
-		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && !c.Current && !a.Keep {
+		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && !a.Keep && !unchanged(w, c, a) {
 			return errors.New("changes what a formed cluster runs")
 		}
 		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && a.Replicas < w.Shape[c.Shard] {
@@ -89,7 +95,7 @@ func heals(e fsm.Effect) bool {
 
 func operates(e fsm.Effect) bool {
 	switch e.(type) {
-	case ApplyChild, MarkFormed, SetNodeTimeout, Meet, Replicate, Forget: // also what a standing cluster does for itself
+	case ApplyChild, MarkFormed, SetNodeTimeout, Meet, Replicate, Forget, MakeUpgrade, DeleteUpgrade: // also what a standing cluster does for itself
 		return false
 	}
 	return true
@@ -175,4 +181,12 @@ func unowned(w World, slots topology.Slots) error {
 		}
 	}
 	return nil
+}
+
+// unchanged says that a shard keeps its template, or gets the one that an upgrade asks for.
+func unchanged(w World, c Child, a ApplyChild) bool {
+	if a.Template == "" {
+		return c.Current || bears(c, w.Template)
+	}
+	return w.Upgrade != nil && slices.ContainsFunc(w.Upgrade.Asks, func(ask Ask) bool { return ask.Shard == c.Shard && ask.Template == a.Template })
 }

@@ -58,7 +58,10 @@ func growth(in input) (effects []fsm.Effect) {
 		if c.Kind != KindStatefulSet || c.Foreign || c.Shard >= len(wanted) {
 			continue
 		}
-		e := ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: c.UID != "" && !c.Current}
+		e := ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: c.UID != ""}
+		if c.UID == "" {
+			e.Image = runs(w, in.Obj.Spec.Image)
+		}
 		if w.recorded(c) {
 			e.Replicas = max(e.Replicas, w.Shape[c.Shard])
 		}
@@ -141,6 +144,8 @@ func scaleEvent(in input) (event fsm.Event, words string) {
 		return ScaleUpDetected, "replicas are added"
 	case unfinished(in):
 		return ScaleUpDetected, "a shard is without its share of the slots"
+	case upgrading(in):
+		return "", ""
 	case dropsShards(in):
 		return ScaleDownDetected, fromTo(len(is), len(wanted), "shards")
 	case narrows(in):

@@ -19,6 +19,12 @@ type World struct {
 	Reservation Reservation `json:"reservation,omitzero"`
 	// Migration is the work that moves slots, if this process knows of one.
 	Migration Migration `json:"migration,omitempty"`
+	// Template names the template of pods that the spec asks for.
+	Template string `json:"template,omitempty"`
+	// Upgrade has the cluster's reservation, nil if none does.
+	Upgrade *Upgrade `json:"upgrade,omitempty"`
+	// Own are the upgrades that the cluster made to follow its spec.
+	Own []OwnUpgrade `json:"own,omitempty"`
 	// Nodes is every place there should be, by shard and ordinal; those without a
 	// pod have no UID.
 	Nodes topology.Nodes `json:"nodes,omitempty"`
@@ -64,6 +70,9 @@ type Child struct {
 	Foreign bool   `json:"foreign,omitempty"` // it exists, and somebody else controls it
 	Current bool   `json:"current,omitempty"` // it was applied as it would be applied now
 	Settled bool   `json:"settled,omitempty"` // its own controller has seen it as it is
+	// Of a StatefulSet: the template of its pods, and the image in it.
+	Template string `json:"template,omitempty"`
+	Image    string `json:"image,omitempty"`
 }
 
 // Reservation is who may operate on the cluster.

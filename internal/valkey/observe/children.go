@@ -42,10 +42,23 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, shape 
 			child.Foreign = !ownedBy(there, c.UID)
 			child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
 			child.Settled = settled(there)
+			if set, is := there.(*appsv1.StatefulSet); is {
+				child.Template, child.Image = set.Annotations[spec.TemplateAnnotation], imageOf(set)
+			}
 		}
 		children = append(children, child)
 	}
 	return children, nil
+}
+
+// imageOf is what the servers of a shard run by its template.
+func imageOf(s *appsv1.StatefulSet) string {
+	for _, c := range s.Spec.Template.Spec.Containers {
+		if c.Name == spec.ServerContainer {
+			return c.Image
+		}
+	}
+	return ""
 }
 
 // settled says that the controller of a child has seen it as it is.

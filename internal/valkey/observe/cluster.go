@@ -52,9 +52,13 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	if w.Children, err = o.children(ctx, c, w.Shape); err != nil {
 		return w, err
 	}
-	if w.Reservation, err = o.reservation(ctx, c); err != nil {
+	if w.Reservation, w.Upgrade, err = o.reservation(ctx, c); err != nil {
 		return w, err
 	}
+	if w.Own, err = o.ownUpgrades(ctx, c); err != nil {
+		return w, err
+	}
+	w.Template = o.Build.TemplateName(c, spec.Variant{})
 	w.Migration = o.migration(read.Key{Namespace: c.Namespace, Name: c.Name})
 	w.Nodes, err = o.nodes(ctx, c, w.Shape, shards)
 	return w, err
@@ -135,18 +139,20 @@ const (
 	maxReplicas = 5
 )
 
-// reservation says whose the cluster is to operate on.
-func (o Cluster) reservation(ctx context.Context, c *valkeyv1.ValkeyCluster) (cluster.Reservation, error) {
+// reservation says whose the cluster is to operate on, and what an upgrade asks for that
+// has it.
+func (o Cluster) reservation(ctx context.Context, c *valkeyv1.ValkeyCluster) (cluster.Reservation, *cluster.Upgrade, error) {
 	r, err := o.Reservations.Of(ctx, c.UID)
 	switch {
 	case err != nil:
-		return cluster.Reservation{}, fmt.Errorf("read reservation: %w", err)
+		return cluster.Reservation{}, nil, fmt.Errorf("read reservation: %w", err)
 	case r.HeldBy(RefOf(c)):
-		return cluster.Reservation{State: cluster.Ours}, nil
+		return cluster.Reservation{State: cluster.Ours}, nil, nil
 	case r.Free():
-		return cluster.Reservation{State: cluster.Free}, nil
+		return cluster.Reservation{State: cluster.Free}, nil, nil
 	}
-	return cluster.Reservation{State: cluster.Others, Holder: r.Holder.Title()}, nil
+	upgrade, err := o.upgrade(ctx, c, r.Holder)
+	return cluster.Reservation{State: cluster.Others, Holder: r.Holder.Title()}, upgrade, err
 }
 
 // RefOf names a cluster for good.

@@ -15,11 +15,11 @@ type Builder struct {
 // is for whoever applies it to say.
 func (b Builder) Children(c *valkeyv1.ValkeyCluster, masters int) []Object {
 	children := []Object{NodesService(c), EndpointService(c), ConfigMap(c), DisruptionBudget(c)}
-	for i := range masters {
-		children = append(children, b.StatefulSet(c, i))
-	}
 	for _, child := range children {
 		stamp(child)
+	}
+	for i := range masters {
+		children = append(children, b.StatefulSet(c, i))
 	}
 	return children
 }

@@ -13,21 +13,41 @@ import (
 // is. Pods start together and are replaced only by deleting them: which one may go,
 // and when, depends on its role.
 func (b Builder) StatefulSet(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet {
+	s := b.shard(c, shard)
+	stamp(s)
+	s.Annotations[TemplateAnnotation] = b.TemplateName(c, Variant{})
+	return s
+}
+
+// Upgraded is one shard as an upgrade has it. It bears the stamp of the spec, which did
+// not ask for it: that is drift, and not a change to follow.
+func (b Builder) Upgraded(c *valkeyv1.ValkeyCluster, shard int, v Variant) *appsv1.StatefulSet {
+	s := b.StatefulSet(c, shard)
+	s.Spec.Template = b.variant(c, shard, v)
+	s.Annotations[TemplateAnnotation] = b.TemplateName(c, v)
+	return s
+}
+
+func (b Builder) shard(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet {
 	labels := shardLabels(c, shard)
 	return &appsv1.StatefulSet{
 		ObjectMeta: owned(c, ShardName(c, shard), labels),
 		Spec: appsv1.StatefulSetSpec{
-			ServiceName:         NodesName(c),
-			PodManagementPolicy: appsv1.ParallelPodManagement,
-			UpdateStrategy:      appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
-			Selector:            &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: described(c, labels)},
-				Spec:       b.pod(c, shard),
-			},
+			ServiceName:                          NodesName(c),
+			PodManagementPolicy:                  appsv1.ParallelPodManagement,
+			UpdateStrategy:                       appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
+			Selector:                             &metav1.LabelSelector{MatchLabels: labels},
+			Template:                             b.template(c, shard),
 			VolumeClaimTemplates:                 claims(c),
 			PersistentVolumeClaimRetentionPolicy: retention(c),
 		},
+	}
+}
+
+func (b Builder) template(c *valkeyv1.ValkeyCluster, shard int) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: described(c, shardLabels(c, shard))},
+		Spec:       b.pod(c, shard),
 	}
 }
 

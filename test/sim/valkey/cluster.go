@@ -30,6 +30,7 @@ const area = "valkey"
 
 var (
 	clusterKind     = valkeyv1.GroupVersion.WithKind("ValkeyCluster")
+	upgradeKind     = valkeyv1.GroupVersion.WithKind("ValkeyUpgrade")
 	statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 	podKind         = corev1.SchemeGroupVersion.WithKind("Pod")
 	// What a cluster owns.
@@ -49,7 +50,7 @@ func subject(name string, open func(*sim.World) *sim.Play) *sim.Subject {
 		Name: name, Area: area, AddToScheme: valkeyv1.AddToScheme, Install: install,
 		User:   harness.User(area),
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + harness.SystemNamespace},
-		Kinds:  append([]schema.GroupVersionKind{clusterKind, podKind}, childKinds...),
+		Kinds:  append([]schema.GroupVersionKind{clusterKind, upgradeKind, podKind}, childKinds...),
 		Open:   open,
 	}
 }

@@ -1,0 +1,117 @@
+package act
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+)
+
+// shard builds the StatefulSet that is to be applied.
+func (a Cluster) shard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) (*appsv1.StatefulSet, error) {
+	switch {
+	case e.Template != "":
+		return a.asAsked(ctx, c, e)
+	case e.Keep:
+		return a.asItIs(ctx, c, e)
+	case e.Image != "":
+		return a.Build.Upgraded(c, e.Shard, spec.Variant{Image: e.Image}), nil
+	}
+	return a.Build.StatefulSet(c, e.Shard), nil
+}
+
+// marks are what a StatefulSet bears of its template.
+var marks = []string{spec.AppliedAnnotation, spec.TemplateAnnotation, spec.UpgradeAnnotation}
+
+// asItIs leaves the pods of a shard as they are when only its width changes.
+func (a Cluster) asItIs(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) (*appsv1.StatefulSet, error) {
+	s := a.Build.StatefulSet(c, e.Shard)
+	var is appsv1.StatefulSet
+	if err := a.Live.Get(ctx, client.ObjectKeyFromObject(s), &is); err != nil {
+		return nil, fmt.Errorf("read %s: %w", e.Child, err)
+	}
+	s.Spec.Template = is.Spec.Template
+	for _, mark := range marks {
+		delete(s.Annotations, mark)
+		if value := is.Annotations[mark]; value != "" {
+			s.Annotations[mark] = value
+		}
+	}
+	return s, nil
+}
+
+// asAsked gives a shard the template that an upgrade asks for, if that still can be had:
+// the spec may have been edited since.
+func (a Cluster) asAsked(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) (*appsv1.StatefulSet, error) {
+	var u valkeyv1.ValkeyUpgrade
+	if err := a.Live.Get(ctx, read.Key{Namespace: c.Namespace, Name: e.Upgrade}, &u); err != nil {
+		return nil, fmt.Errorf("read upgrade %s: %w", e.Upgrade, err)
+	}
+	v := spec.VariantOf(c, u.Spec.Image, string(u.UID))
+	s := a.Build.Upgraded(c, e.Shard, v)
+	if revision, back := spec.RevisionOf(e.Template); back {
+		template, err := a.revision(ctx, c, revision)
+		if err != nil {
+			return nil, err
+		}
+		// What the spec asks for is not what it gets: so it bears no stamp of it.
+		s.Spec.Template = *template
+		s.Annotations[spec.AppliedAnnotation], s.Annotations[spec.TemplateAnnotation] = "none", e.Template
+	} else if a.Build.TemplateName(c, v) != e.Template {
+		return nil, &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: the spec was edited since upgrade %s asked", e.Child, e.Upgrade)}
+	}
+	s.Annotations[spec.UpgradeAnnotation] = u.CreationTimestamp.UTC().Format(time.RFC3339) + " " + string(u.UID)
+	return s, nil
+}
+
+// revision is the template of pods that a StatefulSet had before.
+func (a Cluster) revision(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) (*corev1.PodTemplateSpec, error) {
+	var revision appsv1.ControllerRevision
+	if err := a.Live.Get(ctx, read.Key{Namespace: c.Namespace, Name: name}, &revision); err != nil {
+		return nil, fmt.Errorf("read revision %s: %w", name, err)
+	}
+	var kept struct {
+		Spec struct {
+			Template corev1.PodTemplateSpec `json:"template"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(revision.Data.Raw, &kept); err != nil {
+		return nil, fmt.Errorf("read template of revision %s: %w", name, err)
+	}
+	if len(kept.Spec.Template.Spec.Containers) == 0 {
+		return nil, fmt.Errorf("read template of revision %s: it has no container", name)
+	}
+	return &kept.Spec.Template, nil
+}
+
+// makeUpgrade asks for an upgrade on behalf of the cluster's spec.
+func (a Cluster) makeUpgrade(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.MakeUpgrade) error {
+	u := &valkeyv1.ValkeyUpgrade{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: c.Namespace, Name: e.Name, Labels: spec.Labels(c),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(c, valkeyv1.GroupVersion.WithKind("ValkeyCluster"))},
+		},
+		Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: c.Name}, Image: e.Image},
+	}
+	return a.Children.Apply(ctx, u, "")
+}
+
+// deleteUpgrade: if it were wrong, an upgrade would be left in the middle; so only this
+// very one in this very version goes, which was seen at its end.
+func (a Cluster) deleteUpgrade(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.DeleteUpgrade) error {
+	u := &valkeyv1.ValkeyUpgrade{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Name}}
+	return a.Children.Delete(ctx, u, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
+}

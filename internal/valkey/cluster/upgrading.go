@@ -1,0 +1,149 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// The template of a shard that was formed changes only where an upgrade asks for it: any
+// pod that is lost comes back by it. What the spec asks for is an upgrade, too, which
+// the cluster makes for itself.
+
+// Upgrade is the one that has the cluster's reservation, and what it asks for.
+type Upgrade struct {
+	Name string `json:"name"`
+	Asks []Ask  `json:"asks,omitempty"`
+}
+
+// Ask is what an upgrade wants of one shard; "" and nil are nothing.
+type Ask struct {
+	Shard    int    `json:"shard"`
+	Template string `json:"template,omitempty"`
+	Replicas *int   `json:"replicas,omitempty"`
+}
+
+// OwnUpgrade is one that the cluster made to follow its spec.
+type OwnUpgrade struct {
+	Name    string `json:"name"`
+	UID     string `json:"uid"`
+	Version string `json:"version,omitempty"`
+	Phase   string `json:"phase,omitempty"`
+	Ended   bool   `json:"ended,omitempty"`
+}
+
+// RolledBackTo begins the name of a template that is a revision of its StatefulSet.
+const RolledBackTo = "revision:"
+
+// runs is the image of the shards that exist, if the spec asks for another: a new shard
+// is to run what the others do, until an upgrade changes them all.
+func runs(w World, wanted string) string {
+	c, found := w.child(func(c Child) bool { return c.Kind == KindStatefulSet && c.UID != "" && !c.Foreign && c.Image != "" })
+	if !found || !w.Formed || c.Image == wanted {
+		return ""
+	}
+	return c.Image
+}
+
+// asked lists the shards that the upgrade wants otherwise than they are.
+func asked(in input) (effects []fsm.Effect) {
+	w := in.World
+	if w.Upgrade == nil || in.Obj.Spec.Paused {
+		return nil
+	}
+	for _, a := range w.Upgrade.Asks {
+		c, found := w.child(func(c Child) bool { return c.Kind == KindStatefulSet && c.Shard == a.Shard })
+		if !found || c.UID == "" || c.Foreign || !w.recorded(c) || a.Template == "" || a.Template == c.Template {
+			continue
+		}
+		effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: w.Shape[c.Shard],
+			Template: a.Template, Upgrade: w.Upgrade.Name})
+	}
+	return effects
+}
+
+// edited is a shard whose pods the spec asks to be otherwise than when its template was
+// last written.
+func edited(w World) (Child, bool) {
+	return w.child(func(c Child) bool {
+		return c.Kind == KindStatefulSet && w.recorded(c) && c.UID != "" && !c.Foreign && !c.Current && !bears(c, w.Template)
+	})
+}
+
+// bears says that a shard is known to have a template.
+func bears(c Child, template string) bool { return template != "" && c.Template == template }
+
+// relabelled are shards whose pods are as the spec asks, and that do not bear it yet.
+func relabelled(w World) []Child {
+	return slices.DeleteFunc(w.unapplied(), func(c Child) bool {
+		return c.Kind == KindStatefulSet && c.UID != "" && !bears(c, w.Template)
+	})
+}
+
+// follow makes the upgrade that the spec asks for, and removes those that it asked for
+// before: one that has ended would be taken for the answer when the same is asked again.
+func follow(in input) (effects []fsm.Effect, words string) {
+	w := in.World
+	if in.Obj.Spec.Paused || !w.Formed {
+		return nil, ""
+	}
+	name := in.Obj.Name + "-" + w.Template[:min(len(w.Template), nameLength)]
+	_, wanted := edited(w)
+	made := false
+	for _, u := range w.Own {
+		if u.Name == name {
+			made = true
+			if wanted && u.Ended {
+				words = fmt.Sprintf("upgrade %s, which the spec asks for, ended %s: see its message, and edit the spec; or delete it to try again", name, u.Phase)
+			} else if wanted {
+				words = fmt.Sprintf("upgrade %s follows the spec", name)
+			}
+		} else if u.Ended {
+			effects = append(effects, DeleteUpgrade{u.Name, u.UID, u.Version})
+		}
+	}
+	if wanted && !made && !grows(in) {
+		effects = append(effects, MakeUpgrade{name, in.Obj.Spec.Image})
+		words = fmt.Sprintf("upgrade %s follows the spec", name)
+	}
+	return effects, words
+}
+
+// nameLength is how much of a template's name tells upgrades of a cluster apart.
+const nameLength = 8
+
+// upgrading says that an upgrade has the cluster, or that the spec asks for one that
+// has not failed: of a combined edit, restarts come before anything is removed.
+func upgrading(in input) bool {
+	if in.World.Upgrade != nil {
+		return true
+	}
+	if _, wanted := edited(in.World); !wanted {
+		return false
+	}
+	name := in.Obj.Name + "-" + in.World.Template[:min(len(in.World.Template), nameLength)]
+	return !slices.ContainsFunc(in.World.Own, func(u OwnUpgrade) bool { return u.Name == name && u.Ended })
+}
+
+// abandoned says that shards run different templates, and nobody is about to change that.
+func abandoned(w World) string {
+	if w.Upgrade != nil {
+		return ""
+	}
+	first := ""
+	for _, c := range w.Children {
+		// A shard that was rolled back names its template otherwise, and runs what others do.
+		if c.Kind != KindStatefulSet || !w.recorded(c) || c.UID == "" || c.Foreign || strings.HasPrefix(c.Template, RolledBackTo) {
+			continue
+		}
+		if first == "" {
+			first = c.Template
+		}
+		if c.Template != first {
+			return "shards run different templates, left by an upgrade that is gone; make a ValkeyUpgrade with the image that all should run"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,62 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+)
+
+const upgradeKind = "ValkeyUpgrade"
+
+// upgrade is what the upgrade that has the reservation asks for. An older version of it
+// asks for less, which is then asked again.
+func (o Cluster) upgrade(ctx context.Context, c *valkeyv1.ValkeyCluster, holder read.Ref) (*cluster.Upgrade, error) {
+	if kind, _, _ := strings.Cut(holder.Kind, "."); kind != upgradeKind || holder.Namespace != c.Namespace {
+		return nil, nil
+	}
+	var u valkeyv1.ValkeyUpgrade
+	err := o.Cached.Get(ctx, read.Key{Namespace: holder.Namespace, Name: holder.Name}, &u)
+	if apierrors.IsNotFound(err) || err == nil && u.UID != holder.UID {
+		return &cluster.Upgrade{Name: holder.Name}, nil // it holds, and what it asks for is not known yet
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read upgrade: %w", err)
+	}
+	found := &cluster.Upgrade{Name: u.Name}
+	for _, s := range u.Status.Shards {
+		if s.WantTemplate == "" && s.WantReplicas == nil {
+			continue
+		}
+		ask := cluster.Ask{Shard: int(s.Index), Template: s.WantTemplate}
+		if s.WantReplicas != nil {
+			replicas := int(*s.WantReplicas)
+			ask.Replicas = &replicas
+		}
+		found.Asks = append(found.Asks, ask)
+	}
+	return found, nil
+}
+
+// over are the phases in which an upgrade does nothing any more.
+var over = map[string]bool{"Completed": true, "Failed": true, "RolledBack": true}
+
+// ownUpgrades are those that the cluster made.
+func (o Cluster) ownUpgrades(ctx context.Context, c *valkeyv1.ValkeyCluster) (own []cluster.OwnUpgrade, err error) {
+	var list valkeyv1.ValkeyUpgradeList
+	if err := o.Cached.List(ctx, &list, read.InNamespace(c.Namespace)); err != nil {
+		return nil, fmt.Errorf("list upgrades: %w", err)
+	}
+	for i := range list.Items {
+		if u := &list.Items[i]; ownedBy(u, c.UID) && u.DeletionTimestamp == nil {
+			phase := string(u.Status.Phase)
+			own = append(own, cluster.OwnUpgrade{Name: u.Name, UID: string(u.UID), Version: u.ResourceVersion, Phase: phase, Ended: over[phase]})
+		}
+	}
+	return own, nil
+}
