@@ -78,12 +78,12 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 	case cluster.MoveSlots:
 		return "", a.moveSlots(client.ObjectKeyFromObject(c), e)
 	default:
-		return "", a.command(ctx, effect)
+		return "", a.command(ctx, c, effect)
 	}
 }
 
 // command gives a command to servers.
-func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
+func (a Cluster) command(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) error {
 	switch e := effect.(type) {
 	case cluster.Meet:
 		return a.meet(ctx, e)
@@ -104,7 +104,7 @@ func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
 		if e.Proof == nil || !e.Proof.Of(e.At.ID) {
 			return fmt.Errorf("%s: %w", e, errUnproven)
 		}
-		return classify(e.At.Pod, a.Servers.Failover(ctx, target(e.At), wire.Agreed))
+		return a.failover(ctx, c, e)
 	}
 	return fmt.Errorf("unknown effect %s", effect)
 }

@@ -78,7 +78,9 @@ type Forget struct {
 // replica lacks would be lost.
 type Failover struct {
 	At, From Member
-	Proof    plan.FailoverProof
+	// Gone are the pods that must not run for a primary not to be asked.
+	Gone  []string
+	Proof plan.FailoverProof
 }
 
 // Meet introduces servers to others. It joins clusters into one, so if it were
@@ -177,8 +179,13 @@ func (e DeletePod) String() string   { return "delete-pod " + e.Name }
 func (e RemoveShard) String() string { return "remove " + e.Child.String() }
 func (e MoveSlots) String() string   { return fmt.Sprintf("move-slots to %d shards", e.Shards) }
 func (e Reset) String() string       { return "reset " + e.At.Pod }
-func (e Failover) String() string    { return fmt.Sprintf("failover %s from %s", e.At.Pod, e.From.Pod) }
-func (e Forget) String() string      { return fmt.Sprintf("forget %s at %d servers", e.ID, len(e.At)) }
+func (e Failover) String() string {
+	if e.Proof != nil && e.Proof.Forced() {
+		return fmt.Sprintf("failover %s from %s, which has ended", e.At.Pod, e.From.ID)
+	}
+	return fmt.Sprintf("failover %s from %s", e.At.Pod, e.From.Pod)
+}
+func (e Forget) String() string { return fmt.Sprintf("forget %s at %d servers", e.ID, len(e.At)) }
 func (e SetNodeTimeout) String() string {
 	return fmt.Sprintf("set-node-timeout %s at %d servers", e.Timeout, len(e.At))
 }

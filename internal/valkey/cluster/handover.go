@@ -31,7 +31,7 @@ func handOver(in input) (fsm.Decision, bool) {
 		if left := untilNextFailover(in); left > 0 {
 			return fsm.Wait(ReasonFailingOver, "valkey").In(left).Because("%s to take over from %s, which goes", heir.Name, owner.Name), true
 		}
-		return fsm.Do(ReasonFailingOver, Failover{memberOf(heir), memberOf(owner), proof}).
+		return fsm.Do(ReasonFailingOver, Failover{At: memberOf(heir), From: memberOf(owner), Proof: proof}).
 			Because("%s to take over from %s, which goes", heir.Name, owner.Name), true
 	}
 	return fsm.Decision{}, false

@@ -28,6 +28,7 @@ func heal(in input) (fsm.Decision, bool) {
 		of    func(input) []fsm.Effect
 		words string
 	}{
+		{orphaned, "a replica to take over from a primary that has ended"},
 		{moved, "servers to be known at their new address"},
 		{joining, "servers in the place of lost ones to join"},
 		{following, "servers in the place of lost ones to follow their primary"},

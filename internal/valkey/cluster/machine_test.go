@@ -191,7 +191,7 @@ func mishap(r *rand.Rand, w *World) {
 		n.Ready = false
 	case 4, 9:
 		n.Server, n.Trouble = nil, pick(r, "", "ImagePullBackOff")
-		n.UID, n.Unborn, n.Outdated = "u", r.IntN(2) == 0, r.IntN(2) == 0
+		n.UID, n.Unborn, n.Outdated, n.Ended = "u", r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
 	case 5:
 		*n = newborn(n.Pod, "valkey:8.1")
 	case 6:

@@ -80,13 +80,26 @@ func migrate(c *valkeyv1.ValkeyCluster, w *World) (moved bool) {
 
 func takeOver(nodes topology.Nodes, e Failover) {
 	heir, from := server(nodes, e.At), server(nodes, e.From)
-	if heir == nil || from == nil || heir.Self().Follows != from.ID {
+	if heir == nil || heir.Self().Follows != e.From.ID || from == nil && !e.Proof.Forced() {
 		return
 	}
-	h, f := &heir.View[self(heir)], &from.View[self(from)]
-	h.Follows, h.Slots, f.Follows, f.Slots = "", f.Slots, heir.ID, ""
+	h := &heir.View[self(heir)]
+	was, _ := heir.Peer(e.From.ID)
+	h.Follows, h.Slots = "", was.Slots
+	if from != nil {
+		f := &from.View[self(from)]
+		h.Slots, f.Follows, f.Slots = f.Slots, heir.ID, ""
+	}
 	for _, n := range nodes {
-		if n.Server != nil && n.Server.Self().Follows == from.ID && n.Server != heir {
+		if n.Server == nil {
+			continue
+		}
+		for i, p := range n.Server.View {
+			if from == nil && p.ID == e.From.ID {
+				n.Server.View[i].Slots = ""
+			}
+		}
+		if n.Server.Self().Follows == e.From.ID && n.Server != heir {
 			n.Server.View[self(n.Server)].Follows = heir.ID
 		}
 	}

@@ -88,12 +88,32 @@ func safeFailover(w World, e Failover) error {
 	if e.Proof == nil || !e.Proof.Of(e.At.ID) {
 		return errors.New("lets a server take over without proof")
 	}
+	if e.Proof.Forced() {
+		return safeForced(w, e)
+	}
 	if n.Server == nil || !n.Server.Synced || n.Server.Syncing || n.Server.Self().Follows != e.From.ID {
 		return errors.New("lets a server take over that is not in sync")
 	}
 	for _, by := range w.Nodes {
 		if p, _ := peerOf(by, e.At.ID); by.Server != nil && (p.Follows != e.From.ID || p.State != "") {
 			return errors.New("lets a server take over that not all know as a replica")
+		}
+	}
+	return nil
+}
+
+// safeForced: a primary is not asked only where none can be there.
+func safeForced(w World, e Failover) error {
+	heir, _ := w.Nodes.ByID(e.At.ID)
+	if _, answers := w.Nodes.ByID(e.From.ID); answers || heir.Server == nil || !heir.Server.Copies() || heir.Server.Self().Follows != e.From.ID {
+		return errors.New("forces a failover from a primary that answers, or to what is no copy of it")
+	}
+	for _, n := range w.Nodes.Shard(heir.Shard) {
+		if n.Server == nil && n.UID != "" && !n.Ended && !n.Unborn {
+			return errors.New("forces a failover from a primary that may run")
+		}
+		if n.Server != nil && n.Server.Self().Slots != "" {
+			return errors.New("forces a failover in a shard that is served")
 		}
 	}
 	return nil

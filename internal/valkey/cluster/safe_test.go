@@ -86,19 +86,21 @@ func safeWriter(in input, e fsm.Effect) error {
 
 // heals says that an effect may be part of healing, which needs no reservation.
 func heals(e fsm.Effect) bool {
-	switch e.(type) {
+	switch e := e.(type) {
 	case Meet, Replicate, Forget:
 		return true
+	case Failover: // a shard without a primary waits for nobody
+		return e.Proof.Forced()
 	}
 	return false
 }
 
 func operates(e fsm.Effect) bool {
 	switch e.(type) {
-	case ApplyChild, MarkFormed, SetNodeTimeout, Meet, Replicate, Forget, MakeUpgrade, DeleteUpgrade: // also what a standing cluster does for itself
+	case ApplyChild, MarkFormed, SetNodeTimeout, MakeUpgrade, DeleteUpgrade: // also what a standing cluster does for itself
 		return false
 	}
-	return true
+	return !heals(e)
 }
 
 // safeTimeout: servers are made hasty only while there is nothing to lose.

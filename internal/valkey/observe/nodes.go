@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,7 +30,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 		byName[pods[i].Name] = &pods[i]
 	}
 	young := youngAtRest
-	if making(c.Status.Phase) {
+	if making(c.Status.Phase) || c.Status.Phase == cluster.Degraded || slices.ContainsFunc(pods, amiss) {
 		young = youngWhileMaking
 	}
 	if o.migration(read.Key{Namespace: c.Namespace, Name: c.Name}) == cluster.Ended && moving(c.Status.Phase) {
@@ -52,6 +53,12 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 		}
 	}
 	return nodes, nil
+}
+
+// amiss says that something happened to a pod: what its server said before says nothing.
+func amiss(p corev1.Pod) bool {
+	facts := podFacts(topology.Pod{}, &p)
+	return !facts.Ready || facts.Ended
 }
 
 // outdated says that the StatefulSet would make the pod otherwise by now. Of a pod that
@@ -88,7 +95,8 @@ func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod
 
 func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
 	at.UID, at.Addr, at.Trouble = string(p.UID), addrOf(p), trouble(p)
-	at.Version, at.Unborn, at.Ended = p.ResourceVersion, unborn(p), ended(p)
+	at.Version, at.Unborn = p.ResourceVersion, unborn(p)
+	at.EndedAt, at.Ended = ended(p)
 	for _, c := range p.Spec.Containers {
 		if c.Name == spec.ServerContainer {
 			at.Image = c.Image
@@ -122,15 +130,20 @@ func unborn(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodPending
 }
 
-// ended says that the server of the pod is known not to run: its container has ended, and
-// no other was started since.
-func ended(p *corev1.Pod) bool {
+// ended says that the server of the pod is known not to run, and since when: its container
+// has ended, and no other was started since.
+func ended(p *corev1.Pod) (at int64, is bool) {
 	for _, c := range p.Status.ContainerStatuses {
-		if c.Name == spec.ServerContainer && c.State.Running == nil {
-			return c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
+		if c.Name != spec.ServerContainer || c.State.Running != nil {
+			continue
+		}
+		for _, over := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
+			if over != nil {
+				return max(0, over.FinishedAt.Unix()), true
+			}
 		}
 	}
-	return false
+	return 0, false
 }
 
 // onTheWay are the reasons for which a container waits in the course of things.

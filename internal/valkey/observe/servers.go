@@ -19,7 +19,7 @@ import (
 // How often the servers of a cluster are asked.
 const (
 	EveryWhileMaking = 100 * time.Millisecond
-	EveryWhileMoving = time.Second // slots: the work that moves them looks by itself
+	EveryWhileMoving = time.Second // slots: the work that moves them looks by itself; and while something is lost
 	EveryAtRest      = 10 * time.Second
 )
 
@@ -78,7 +78,7 @@ func Same(a, b Answers) bool { return maps.EqualFunc(a, b, (*topology.Server).Sa
 // less often.
 func Every(phase meta.Phase, servers int) time.Duration {
 	switch {
-	case moving(phase):
+	case moving(phase), phase == cluster.Degraded:
 		return EveryWhileMoving
 	case making(phase):
 		return min(EveryWhileMaking*time.Duration(max(1, servers/atATime)), EveryAtRest)

@@ -24,6 +24,8 @@ type Pod struct {
 	Unborn bool `json:"unborn,omitempty"`
 	// Ended says that its server is known not to run: its container has ended.
 	Ended bool `json:"ended,omitempty"`
+	// EndedAt is when, in seconds since 1970; 0 is not known.
+	EndedAt int64 `json:"endedAt,omitempty"`
 	// Version is the resourceVersion in which the pod was seen.
 	Version string `json:"version,omitempty"`
 	// Trouble is why a container does not run, as Kubernetes calls it:
