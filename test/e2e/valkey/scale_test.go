@@ -39,12 +39,7 @@ func TestScalingLosesNothing(t *testing.T) {
 			vkc := s.createOf(bedtest.Namespace(t, s.b), image)
 			s.running(vkc)
 			w := startWriter(t, s.addr(vkc))
-			harness.Eventually(t, runningWithin, poll, func() error {
-				if n := w.count(); n < writesBefore {
-					return fmt.Errorf("%d writes", n)
-				}
-				return nil
-			})
+			w.await(t, writesBefore)
 			for _, to := range sizes {
 				s.rescale(vkc, to)
 			}

@@ -76,10 +76,17 @@ func (s *stage) create(namespace string) *valkeyv1.ValkeyCluster {
 
 func (s *stage) createOf(namespace, image string) *valkeyv1.ValkeyCluster {
 	s.t.Helper()
+	return s.createAs(namespace, func(vkc *valkeyv1.ValkeyCluster) { vkc.Spec.Image = image })
+}
+
+// createAs asks for a cluster that is changed before it is asked for.
+func (s *stage) createAs(namespace string, change func(*valkeyv1.ValkeyCluster)) *valkeyv1.ValkeyCluster {
+	s.t.Helper()
 	vkc := &valkeyv1.ValkeyCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec:       valkeyv1.ValkeyClusterSpec{Image: image},
 	}
+	change(vkc)
 	if err := s.c.Create(s.t.Context(), vkc); err != nil {
 		s.t.Fatal(err)
 	}

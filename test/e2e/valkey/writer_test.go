@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
 const (
@@ -36,6 +37,7 @@ type writer struct {
 	failures []string
 	took     []time.Duration
 	longest  time.Duration
+	slowest  time.Duration // since the last lap, failed ones included
 }
 
 // startWriter begins to write, through any server of the cluster.
@@ -68,6 +70,7 @@ func (w *writer) write(key string, n int) {
 	took := time.Since(began)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.slowest = max(w.slowest, took)
 	if err != nil {
 		w.failures = append(w.failures, fmt.Sprintf("%s after %s: %v", key, took.Round(time.Millisecond), err))
 		return
@@ -88,12 +91,53 @@ func (w *writer) count() int {
 	return len(w.took)
 }
 
-// check ends the writer and reads back every key. A value that is newer than the last
-// acknowledged one is that of a write whose answer was lost.
+// await waits for so many acknowledged writes.
+func (w *writer) await(t *testing.T, writes int) {
+	t.Helper()
+	harness.Eventually(t, runningWithin, poll, func() error {
+		if n := w.count(); n < writes {
+			return fmt.Errorf("%d writes", n)
+		}
+		return nil
+	})
+}
+
+// lap is how long the slowest write took since the last lap.
+func (w *writer) lap() (slowest time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slowest, w.slowest = w.slowest, 0
+	return slowest
+}
+
+// reconnect reads through another server: nobody that the client knows is where it was.
+func (w *writer) reconnect(t *testing.T, addr string) {
+	t.Helper()
+	client, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.client.Close()
+	w.client = client
+}
+
+// check ends the writer, and nothing may have been lost or refused.
 func (w *writer) check(t *testing.T) {
 	t.Helper()
+	lost := w.report(t)
+	if len(lost) > 0 {
+		t.Errorf("lost, among others: %v", lost[:min(3, len(lost))])
+	}
+	if len(w.failures) > 0 {
+		t.Errorf("failed, among others: %v", w.failures[:min(3, len(w.failures))])
+	}
+}
+
+// report ends the writer and reads back every key. A value that is newer than the last
+// acknowledged one is that of a write whose answer was lost.
+func (w *writer) report(t *testing.T) (lost []string) {
+	t.Helper()
 	w.stop()
-	var lost []string
 	for key, n := range w.acked {
 		got, err := w.client.Do(t.Context(), w.client.B().Get().Key(key).Build()).AsInt64()
 		if err != nil && !errors.Is(err, valkey.Nil) || int(got) < n {
@@ -106,12 +150,7 @@ func (w *writer) check(t *testing.T) {
 	}
 	t.Logf("%d writes acknowledged, %d lost, %d failed; took p50 %s, p99 %s, p99.9 %s, at most %s",
 		len(w.took), len(lost), len(w.failures), at(0.5), at(0.99), at(0.999), w.longest.Round(time.Millisecond))
-	if len(lost) > 0 {
-		t.Errorf("lost, among others: %v", lost[:min(3, len(lost))])
-	}
-	if len(w.failures) > 0 {
-		t.Errorf("failed, among others: %v", w.failures[:min(3, len(w.failures))])
-	}
+	return lost
 }
 
 // addr is where the first server of a cluster listens.

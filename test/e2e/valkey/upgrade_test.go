@@ -1,0 +1,110 @@
+package valkey
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/bed/images"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+const upgradedWithin = 8 * time.Minute
+
+// TestUpgradeLosesNothing takes a cluster from version to version under a writer.
+func TestUpgradeLosesNothing(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	steps := harness.ByLevel([]string{images.Valkey81, images.Valkey91}, []string{images.Valkey80, images.Valkey81, images.Valkey91})
+	if err := s.b.LoadImages(t.Context(), steps...); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range harness.ByLevel([]kindOfCluster{{1, false}}, []kindOfCluster{{1, false}, {2, false}, {1, true}, {2, true}}) {
+		t.Run(c.String(), func(t *testing.T) {
+			s := &stage{t: t, b: s.b, c: s.c}
+			vkc := s.createAs(bedtest.Namespace(t, s.b), func(v *valkeyv1.ValkeyCluster) {
+				v.Spec.Image, v.Spec.ReplicasPerMaster, v.Spec.Persistence.Enabled = steps[0], &c.replicas, c.volumes
+			})
+			s.running(vkc)
+			w := startWriter(t, s.addr(vkc))
+			w.await(t, writesBefore)
+			for _, to := range steps[1:] {
+				began := time.Now()
+				u := s.upgrade(vkc, to)
+				s.ends(u, "Completed")
+				t.Logf("to %s after %s", to, time.Since(began).Round(100*time.Millisecond))
+				s.runs(vkc, to)
+			}
+			w.check(t)
+			s.empty(vkc.Namespace, vkc)
+		})
+	}
+}
+
+// kindOfCluster is what of a cluster matters to an upgrade.
+type kindOfCluster struct {
+	replicas int32
+	volumes  bool
+}
+
+func (k kindOfCluster) String() string {
+	where := "in memory"
+	if k.volumes {
+		where = "on volumes"
+	}
+	return fmt.Sprintf("3 x %d %s", k.replicas, where)
+}
+
+// upgrade asks for another image.
+func (s *stage) upgrade(vkc *valkeyv1.ValkeyCluster, to string) *valkeyv1.ValkeyUpgrade {
+	s.t.Helper()
+	u := &valkeyv1.ValkeyUpgrade{
+		ObjectMeta: metav1.ObjectMeta{Namespace: vkc.Namespace, GenerateName: vkc.Name + "-"},
+		Spec:       valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: vkc.Name}, Image: to},
+	}
+	if err := s.c.Create(s.t.Context(), u); err != nil {
+		s.t.Fatal(err)
+	}
+	return u
+}
+
+// ends waits until an upgrade has ended, in this phase.
+func (s *stage) ends(u *valkeyv1.ValkeyUpgrade, in meta.Phase) {
+	s.t.Helper()
+	harness.Eventually(s.t, upgradedWithin, poll, func() error {
+		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(u), u); err != nil {
+			return err
+		}
+		if u.Status.Phase != in {
+			return fmt.Errorf("is %s with %s shards, waiting for %q", u.Status.Phase, u.Status.UpgradedShards, u.Status.WaitingFor)
+		}
+		return nil
+	})
+}
+
+// runs checks that every pod runs an image, and the cluster says so.
+func (s *stage) runs(vkc *valkeyv1.ValkeyCluster, to string) {
+	s.t.Helper()
+	s.running(vkc)
+	var pods corev1.PodList
+	if err := s.c.List(s.t.Context(), &pods, client.InNamespace(vkc.Namespace), client.MatchingLabels{valkeyv1.ClusterLabel: vkc.Name}); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, p := range pods.Items {
+		if got := p.Spec.Containers[0].Image; got != to {
+			s.t.Errorf("%s runs %s", p.Name, got)
+		}
+	}
+	_, version, _ := strings.Cut(to, ":")
+	if !strings.HasPrefix(vkc.Status.Version, version+".") || vkc.Status.Image != to {
+		s.t.Errorf("the status says %s, version %s", vkc.Status.Image, vkc.Status.Version)
+	}
+}
