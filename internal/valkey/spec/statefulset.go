@@ -46,8 +46,11 @@ func (b Builder) shard(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet
 
 func (b Builder) template(c *valkeyv1.ValkeyCluster, shard int) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: described(c, shardLabels(c, shard))},
-		Spec:       b.pod(c, shard),
+		ObjectMeta: metav1.ObjectMeta{
+			Labels:      described(c, shardLabels(c, shard)),
+			Annotations: map[string]string{configAnnotation: configName(c)},
+		},
+		Spec: b.pod(c, shard),
 	}
 }
 

@@ -20,6 +20,9 @@ const (
 	UpgradeAnnotation = "valkey.statecraft.dev/upgrade"
 	// restartAnnotation on pods makes a new revision out of nothing but the wish for one.
 	restartAnnotation = "valkey.statecraft.dev/restarted-by"
+	// configAnnotation on pods names the configuration that they started with: servers read
+	// it only then.
+	configAnnotation = "valkey.statecraft.dev/config"
 )
 
 // Variant is how an upgrade's template differs from that of the spec; the zero value
@@ -58,9 +61,16 @@ func (b Builder) variant(c *valkeyv1.ValkeyCluster, shard int, v Variant) corev1
 	}
 	template := b.template(c, shard)
 	if v.Restart != "" {
-		template.Annotations = map[string]string{restartAnnotation: v.Restart}
+		template.Annotations[restartAnnotation] = v.Restart
 	}
 	return template
+}
+
+// configName names the configuration by what is in it, but for what is changed live.
+func configName(c *valkeyv1.ValkeyCluster) string {
+	c = c.DeepCopy()
+	c.Spec.NodeTimeoutSeconds = 0
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(config(c))))[:16]
 }
 
 // oldRevision marks names of templates that are revisions of a StatefulSet.
