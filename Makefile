@@ -60,8 +60,8 @@ bench: ## Measure against the bare engine and print the table
 
 ##@ With real nodes
 
-e2e: ## Test on real nodes (AREA=, LEVEL=core|full)
-	@hack/test e2e -p 1 -timeout 40m
+e2e: ## Test on real nodes (AREA=, LEVEL=core|full, GROUP= a word that names of tests begin with)
+	@hack/test e2e -p 1 -timeout 50m
 
 bed-up: ## Start a real cluster on this machine and print its kubeconfig (NODES=0 to 3)
 	@$(BED) up -nodes $(NODES)

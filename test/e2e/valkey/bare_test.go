@@ -15,9 +15,9 @@ import (
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-// TestCreationAgainstTheBareEngine measures create → Running against the same
+// TestCreateAgainstTheBareEngine measures create → Running against the same
 // StatefulSets applied by hand plus valkey-cli --cluster create, in turns.
-func TestCreationAgainstTheBareEngine(t *testing.T) {
+func TestCreateAgainstTheBareEngine(t *testing.T) {
 	s := newStage(t)
 	harness.NewManager(t, s.b, area).Start()
 	children := s.childrenOf()

@@ -15,7 +15,7 @@ import (
 // rest is how long nothing may be written once a cluster runs.
 const rest = 20 * time.Second
 
-func TestAClusterRunsAndThenRests(t *testing.T) {
+func TestCreateRunsAndThenRests(t *testing.T) {
 	s := newStage(t)
 	harness.NewManager(t, s.b, area).Start()
 	namespace := bedtest.Namespace(t, s.b)

@@ -13,9 +13,9 @@ import (
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-// TestTheFakeIsLikeRealServers runs the scripts, which the fake passes, on real
+// TestCreateLikeTheFake runs the scripts, which the fake passes, on real
 // servers of every version: where they differ the simulation proves nothing.
-func TestTheFakeIsLikeRealServers(t *testing.T) {
+func TestCreateLikeTheFake(t *testing.T) {
 	s := newStage(t)
 	for _, version := range []string{"8.0", "8.1", "9.1"} {
 		t.Run(version, func(t *testing.T) {

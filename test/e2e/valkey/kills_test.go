@@ -14,10 +14,10 @@ import (
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-// TestCreationSurvivesKills kills the manager right after the n-th write of a
+// TestCreateSurvivesKills kills the manager right after the n-th write of a
 // creation, for positions spread over all of them: each time the same healthy
 // cluster comes of it.
-func TestCreationSurvivesKills(t *testing.T) {
+func TestCreateSurvivesKills(t *testing.T) {
 	s := newStage(t)
 	m := harness.NewManager(t, s.b, area)
 	m.Start()

@@ -21,9 +21,9 @@ const writesBefore = writers * keysEach
 
 type size struct{ masters, replicas int32 }
 
-// TestScalingLosesNothing takes a cluster to other sizes and back under a writer. Slots
+// TestScaleLosesNothing takes a cluster to other sizes and back under a writer. Slots
 // move as a whole on 9.1, and key by key below.
-func TestScalingLosesNothing(t *testing.T) {
+func TestScaleLosesNothing(t *testing.T) {
 	s := newStage(t)
 	harness.NewManager(t, s.b, area).Start()
 	images := []string{"bed.local/valkey:9.1", "bed.local/valkey:8.1"}
