@@ -34,6 +34,8 @@ type Cluster struct {
 	Reservations read.Reservations
 	Servers      read.Samples[Answers]
 	Work         read.Works // what moves slots
+
+	young time.Duration // how old what a server said may be; 0 is as old as the phase allows
 }
 
 // Observe reads everything that a decision about the cluster may look at.

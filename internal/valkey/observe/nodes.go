@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -29,14 +30,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 	for i := range pods {
 		byName[pods[i].Name] = &pods[i]
 	}
-	young := youngAtRest
-	if making(c.Status.Phase) || c.Status.Phase == cluster.Degraded || slices.ContainsFunc(pods, amiss) {
-		young = youngWhileMaking
-	}
-	if o.migration(read.Key{Namespace: c.Namespace, Name: c.Name}) == cluster.Ended && moving(c.Status.Phase) {
-		young = never // what was seen before the work ended would only begin it again
-	}
-	answers := o.Servers.Fresh(ctx, read.Key{Namespace: c.Namespace, Name: c.Name}, young).Value
+	answers := o.Servers.Fresh(ctx, read.Key{Namespace: c.Namespace, Name: c.Name}, o.howYoung(c, pods)).Value
 	nodes := make(topology.Nodes, 0, shape.Nodes())
 	for i, replicas := range shape {
 		shard := shards[spec.ShardName(c, i)]
@@ -53,6 +47,19 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 		}
 	}
 	return nodes, nil
+}
+
+// howYoung is how old what the servers said may be.
+func (o Cluster) howYoung(c *valkeyv1.ValkeyCluster, pods []corev1.Pod) time.Duration {
+	switch {
+	case o.young > 0:
+		return o.young
+	case o.migration(read.Key{Namespace: c.Namespace, Name: c.Name}) == cluster.Ended && moving(c.Status.Phase):
+		return never // what was seen before the work ended would only begin it again
+	case making(c.Status.Phase) || c.Status.Phase == cluster.Degraded || slices.ContainsFunc(pods, amiss):
+		return youngWhileMaking
+	}
+	return youngAtRest
 }
 
 // amiss says that something happened to a pod: what its server said before says nothing.

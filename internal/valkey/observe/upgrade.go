@@ -1,0 +1,132 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
+)
+
+// Upgrade observes a ValkeyUpgrade.
+type Upgrade struct {
+	Cached       read.Reader
+	Live         read.Live
+	Reservations read.Reservations
+	Servers      read.Samples[Answers] // those of clusters, by the cluster's key
+	// Template names the pod template that the cluster's controller would apply now for
+	// the upgrade.
+	Template func(*valkeyv1.ValkeyCluster, *valkeyv1.ValkeyUpgrade) string
+}
+
+// Observe reads everything that a decision about the upgrade may look at.
+func (o Upgrade) Observe(ctx context.Context, u *valkeyv1.ValkeyUpgrade) (w upgrade.World, err error) {
+	c, err := o.cluster(ctx, u)
+	if err != nil {
+		return w, err
+	}
+	if c == nil {
+		w.Cluster.Sight = upgrade.Gone
+		return w, nil
+	}
+	of := Cluster{Cached: o.Cached, Live: o.Live, Servers: o.Servers, Work: idle{}, young: youngWhileMaking}
+	if u.Status.Phase == upgrade.Pending || u.Status.Phase == "" {
+		of.young = youngAtRest
+	}
+	w.Cluster = upgrade.Cluster{Sight: upgrade.Here, UID: string(c.UID), Phase: c.Status.Phase, Paused: c.Spec.Paused, Deleting: c.DeletionTimestamp != nil}
+	if at := c.Status.LastFailover; at != nil {
+		w.Cluster.LastFailover = at.Time
+	}
+	if w.Cluster.Formed, err = of.formed(ctx, c); err != nil {
+		return w, err
+	}
+	if w.Reservation, err = o.reservation(ctx, c, u); err != nil {
+		return w, err
+	}
+	w.Template = o.Template(c, u)
+	sets, err := of.shards(ctx, c)
+	if err != nil {
+		return w, err
+	}
+	shape := recorded(c, sets)
+	for i, replicas := range shape {
+		w.Shards = append(w.Shards, shardFacts(i, spec.ShardName(c, i), replicas, sets[spec.ShardName(c, i)]))
+	}
+	w.Nodes, err = of.nodes(ctx, c, shape, sets)
+	return w, err
+}
+
+// cluster is the one that the upgrade names; nil is the API server's own word that there is
+// none, or not the one that was found before.
+func (o Upgrade) cluster(ctx context.Context, u *valkeyv1.ValkeyUpgrade) (*valkeyv1.ValkeyCluster, error) {
+	key := read.Key{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name}
+	for _, from := range []read.Reader{o.Cached, o.Live} {
+		var c valkeyv1.ValkeyCluster
+		err := from.Get(ctx, key, &c)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("read cluster: %w", err)
+		}
+		if found := u.Status.ClusterUID; err == nil && (found == "" || found == string(c.UID)) {
+			return &c, nil
+		}
+	}
+	return nil, nil
+}
+
+// reservation says whose the cluster is to operate on.
+func (o Upgrade) reservation(ctx context.Context, c *valkeyv1.ValkeyCluster, u *valkeyv1.ValkeyUpgrade) (upgrade.Reservation, error) {
+	r, err := o.Reservations.Of(ctx, c.UID)
+	switch {
+	case err != nil:
+		return upgrade.Reservation{}, fmt.Errorf("read reservation: %w", err)
+	case r.HeldBy(UpgradeRef(u)):
+		return upgrade.Reservation{State: upgrade.Ours}, nil
+	case r.Free():
+		return upgrade.Reservation{State: upgrade.Free}, nil
+	}
+	return upgrade.Reservation{State: upgrade.Others, Holder: r.Holder.Title()}, nil
+}
+
+// UpgradeRef names an upgrade for good.
+func UpgradeRef(u *valkeyv1.ValkeyUpgrade) read.Ref {
+	return read.Ref{Kind: "ValkeyUpgrade." + valkeyv1.GroupVersion.Group, Namespace: u.Namespace, Name: u.Name, UID: u.UID}
+}
+
+// shardFacts is what a StatefulSet says of itself. One that is lost bears nothing, and its
+// cluster makes it anew.
+func shardFacts(index int, name string, replicas int, s *appsv1.StatefulSet) upgrade.Shard {
+	shard := upgrade.Shard{Index: index, Name: name, Replicas: replicas}
+	if s == nil {
+		return shard
+	}
+	shard.UID, shard.Settled, shard.Revision = string(s.UID), settled(s), s.Status.UpdateRevision
+	shard.Template, shard.Upgrade = s.Annotations[valkeyv1.TemplateAnnotation], markOf(s.Annotations[valkeyv1.UpgradeAnnotation])
+	return shard
+}
+
+// markOf reads which upgrade a StatefulSet bears. What cannot be read is of the last moment:
+// nothing is newer.
+func markOf(text string) upgrade.Mark {
+	if text == "" {
+		return upgrade.Mark{}
+	}
+	at, uid, _ := strings.Cut(text, " ")
+	created, err := time.Parse(time.RFC3339, at)
+	if err != nil || uid == "" {
+		return upgrade.Mark{UID: text, Created: time.Unix(1<<33, 0)}
+	}
+	return upgrade.Mark{UID: uid, Created: created}
+}
+
+// idle is no work that moves slots: under the reservation of an upgrade there is none.
+type idle struct{}
+
+// Work implements read.Works.
+func (idle) Work(read.Key) read.Work { return read.Work{} }

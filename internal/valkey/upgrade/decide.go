@@ -1,0 +1,166 @@
+package upgrade
+
+import (
+	"slices"
+	"time"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// recheck is how soon what is awaited is looked at even if nothing wakes us.
+const recheck = 5 * time.Second
+
+// glance is the same for a shard that is being changed: servers are asked anew each time.
+const glance = time.Second
+
+func decidePending(in input) fsm.Decision {
+	w := in.World
+	switch {
+	case in.Obj.Spec.CaptureFirst:
+		return fsm.Fire(Refused, ReasonCaptureUnavailable).
+			Because("spec.captureFirst is set, and this version cannot capture; make the upgrade without it")
+	case w.Cluster.Sight == "":
+		return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
+	case w.Cluster.Sight == Gone:
+		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("ValkeyCluster %s to exist", in.Obj.Spec.ClusterRef.Name)
+	case w.Reservation.State == Free:
+		return fsm.Do(ReasonReserving, TakeReservation{w.Cluster.UID}).Because("the reservation of ValkeyCluster %s", in.Obj.Spec.ClusterRef.Name)
+	case w.Reservation.State == Ours:
+		return fsm.Fire(Reserved, ReasonReserved)
+	}
+	return fsm.Wait(ReasonNotLooked, "reservations").In(recheck)
+}
+
+// decidePreChecks waits until the cluster is whole: what is not whole before cannot be told
+// from what the upgrade broke.
+func decidePreChecks(in input) fsm.Decision {
+	w := in.World
+	doubt, healthy := w.healthy()
+	switch {
+	case !w.looked() || w.Reservation.State != Ours:
+		return fsm.Wait(ReasonNotLooked, "cluster", "valkey").In(recheck)
+	case !w.Cluster.Formed || w.Cluster.Phase != ClusterRunning:
+		return unhealthy(in, "ValkeyCluster "+in.Obj.Spec.ClusterRef.Name+" to be Running, and it is "+string(w.Cluster.Phase))
+	case !healthy:
+		return unhealthy(in, doubt)
+	}
+	for _, s := range w.Shards {
+		if s.Replicas == 0 {
+			return fsm.Fire(Refused, ReasonNeedsSurge).Because("shard %d has no replica that could take over: set replicasPerMaster: 1 of "+
+				"ValkeyCluster %s, wait until it is Running, and make the upgrade anew", s.Index, in.Obj.Spec.ClusterRef.Name)
+		}
+	}
+	return fsm.Fire(ChecksPassed, ReasonHealthy)
+}
+
+// unhealthy waits, and in the end says what it has waited for.
+func unhealthy(in input, doubt string) fsm.Decision {
+	if overdue(in.Obj.Status.Place, in.Now) {
+		return fsm.Fire(ChecksFailed, ReasonUnhealthy).Because("%s", doubt)
+	}
+	return fsm.Wait(ReasonUnhealthy, "cluster", "pods", "valkey").In(recheck).Because("%s", doubt)
+}
+
+// decideInProgress judges the lanes; the work is theirs. Success is read from the World, not
+// from the lanes: they may have ended long ago.
+func decideInProgress(in input) fsm.Decision {
+	w, ended := in.World, 0
+	for _, s := range in.Obj.Status.Shards {
+		switch s.Phase {
+		case ShardHasFailed:
+			return fsm.Fire(ShardFailed, ReasonShardFailed).Because("shard %d could not be upgraded", s.Index)
+		case ShardCompleted, Skipped:
+			ended++
+		}
+	}
+	if !w.looked() || ended < len(w.Shards) {
+		return fsm.Wait(ReasonShardsInTurn, "valkey", "pods", "children").In(recheck).Because("every shard to be upgraded in its turn")
+	}
+	if n, old := outdated(w.Nodes); old {
+		return fsm.Wait(ReasonShardsInTurn, "pods", "children").In(recheck).Because("%s to run what is wanted", n.Name)
+	}
+	if doubt, healthy := w.healthy(); !healthy {
+		return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(recheck).Because("every shard is upgraded, but %s", doubt)
+	}
+	return fsm.Fire(AllCurrent, ReasonAllCurrent).Because("%d shards, %d pods", len(w.Shards), len(w.Nodes))
+}
+
+// outdated is a pod that does not exist, or that its StatefulSet would make otherwise by now.
+func outdated(nodes topology.Nodes) (topology.Node, bool) {
+	if i := slices.IndexFunc(nodes, func(n topology.Node) bool { return n.UID == "" || n.Outdated }); i >= 0 {
+		return nodes[i], true
+	}
+	return topology.Node{}, false
+}
+
+// keepReservation is the reflex: an upgrade under way that finds its reservation free takes
+// it back before it does anything else.
+func keepReservation(in input) (fsm.Decision, bool) {
+	w := in.World
+	idle := w.Cluster.Sight != Here || w.Cluster.Paused || w.Cluster.Deleting || in.Obj.DeletionTimestamp != nil
+	if w.Reservation.State != Free || in.Obj.Status.Phase == Pending || idle || clusterGone(in) {
+		return fsm.Decision{}, false
+	}
+	return fsm.Do(ReasonReserving, TakeReservation{w.Cluster.UID}), true
+}
+
+// beingDeleted holds an upgrade that is on its way out: what it leaves, the cluster keeps.
+func beingDeleted(in input) (string, bool) {
+	return "the upgrade, which is being deleted, to be gone", in.Obj.DeletionTimestamp != nil
+}
+
+func paused(in input) (string, bool) {
+	return "spec.paused of ValkeyCluster " + in.Obj.Spec.ClusterRef.Name + " to be unset", in.World.Cluster.Paused
+}
+
+func deleting(in input) (string, bool) {
+	return "ValkeyCluster " + in.Obj.Spec.ClusterRef.Name + ", which is being deleted, to be gone", in.World.Cluster.Deleting
+}
+
+func reservedByOther(in input) (string, bool) {
+	r := in.World.Reservation
+	return "reserved by " + r.Holder, r.State == Others
+}
+
+// clusterGone says that the very cluster that was found is there no more: its name is free,
+// or another has it, which nobody asked to upgrade.
+func clusterGone(in input) bool {
+	found, c := in.Obj.Status.ClusterUID, in.World.Cluster
+	return found != "" && (c.Sight == Gone || c.Sight == Here && c.UID != found)
+}
+
+// overdue says that the deadline of a place has passed, and its clock is running.
+func overdue(p place, now time.Time) bool {
+	return p.Deadline != nil && p.HeldSince == nil && !now.Before(p.Deadline.Time)
+}
+
+// lost: an upgrade that has begun and forgot so is never begun again. A later one may have
+// passed it by, and this one would take the cluster back.
+func lost(in input) (fsm.Phase, bool) { return Failed, begun(in) || superseded(in) }
+
+// begun says that a StatefulSet bears the mark of this upgrade.
+func begun(in input) bool {
+	return slices.ContainsFunc(in.World.Shards, func(s Shard) bool { return s.Upgrade.UID == string(in.Obj.UID) && s.Upgrade.UID != "" })
+}
+
+// superseded says that a StatefulSet bears the mark of another upgrade that is not older.
+func superseded(in input) bool {
+	return slices.ContainsFunc(in.World.Shards, func(s Shard) bool {
+		return s.Upgrade.UID != "" && s.Upgrade.UID != string(in.Obj.UID) && !s.Upgrade.Created.Before(in.Obj.CreationTimestamp.Time)
+	})
+}
+
+// record is what the status says of a shard.
+func record(u *valkeyv1.ValkeyUpgrade, index int) valkeyv1.ShardUpgrade {
+	i, found := position(u, index)
+	if !found {
+		return valkeyv1.ShardUpgrade{Index: int32(index)} //nolint:gosec // at most 250
+	}
+	return u.Status.Shards[i]
+}
+
+func position(u *valkeyv1.ValkeyUpgrade, index int) (int, bool) {
+	return slices.BinarySearchFunc(u.Status.Shards, index, func(s valkeyv1.ShardUpgrade, index int) int { return int(s.Index) - index })
+}

@@ -1,0 +1,157 @@
+package upgrade
+
+import (
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// decideShardPending begins a shard when all before it have ended and the cluster is whole.
+func decideShardPending(in shard) fsm.Decision {
+	if other, waits := before(in); waits {
+		return fsm.Wait(ReasonNotItsTurn, "lanes").Because("shard %d to end before shard %s", other, in.Lane)
+	}
+	if !in.World.looked() {
+		return fsm.Wait(ReasonNotLooked, "valkey").In(glance)
+	}
+	s := look(in)
+	if !s.set.Settled || s.set.Revision == "" {
+		return fsm.Wait(ReasonTemplateNotApplied, "children").In(glance).Because("shard %s: StatefulSet %s to be seen by its controller", in.Lane, s.set.Name)
+	}
+	if in.Obj.Status.Phase != InProgress {
+		return fsm.Fire(ItsTurn, ReasonRollingBack)
+	}
+	if _, old := outdated(s.nodes); !old && s.set.Template == in.World.Template {
+		return fsm.Fire(AlreadyCurrent, ReasonAllCurrent)
+	}
+	if d, soaks := soak(in); soaks {
+		return d
+	}
+	if doubt, healthy := in.World.healthy(); !healthy {
+		return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(glance).Because("the cluster to be whole before shard %s is begun: %s", in.Lane, doubt)
+	}
+	return fsm.Fire(ItsTurn, ReasonItsTurn)
+}
+
+// before is a shard that must have ended first.
+func before(in shard) (other int32, waits bool) {
+	index := int32(indexOf(in.Lane)) //nolint:gosec // at most 250
+	for _, s := range in.Obj.Status.Shards {
+		ended := s.Phase == ShardCompleted || s.Phase == Skipped
+		if in.Obj.Status.Phase == RollingBack {
+			ended = s.WantTemplate == "" || s.Phase == ShardCompleted && !isForward(s.WantTemplate)
+			if s.Index > index && !ended {
+				return s.Index, true
+			}
+		} else if s.Index < index && !ended {
+			return s.Index, true
+		}
+	}
+	return 0, false
+}
+
+// decideUpgradingReplicas replaces one replica. It comes back here for the next, when the
+// shard is whole again: losing a second copy could lose writes.
+func decideUpgradingReplicas(in shard) fsm.Decision {
+	s := look(in)
+	if !s.applied() {
+		return s.awaitTemplate(in)
+	}
+	if n, found := s.named(s.Replacing); found && current(n) && n.Server != nil {
+		return fsm.Fire(ReplicaBack, ReasonReplacing)
+	}
+	if d, acts := s.removeBroken(in); acts {
+		return d
+	}
+	if n, silent := s.nodes.Silent(); silent {
+		return s.awaitPod(in, n)
+	}
+	if n, doubt := behind(s.nodes); doubt != "" {
+		return fsm.Fire(ReplicaBack, ReasonNotInSync).Because("%s %s", n.Name, doubt)
+	}
+	if n, old := s.outdatedReplica(); old {
+		return s.remove(in, n)
+	}
+	return fsm.Fire(ReplicasCurrent, ReasonAllCurrent)
+}
+
+// decideWaitingForSync waits until every server of the shard has all of it, and then says
+// what comes next: another replica, or the failover.
+func decideWaitingForSync(in shard) fsm.Decision {
+	s := look(in)
+	if !s.applied() {
+		return s.awaitTemplate(in)
+	}
+	switch {
+	case s.owned && current(s.owner):
+		return fsm.Fire(PrimaryCurrent, ReasonPromoted)
+	case s.FailedFailovers >= mostFailovers:
+		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("%s was asked %d times to take over from %s, and did not", s.Promoted, s.FailedFailovers, s.OldPrimary)
+	}
+	if n, silent := s.nodes.Silent(); silent {
+		return s.awaitPod(in, n)
+	}
+	if n, doubt := behind(s.nodes); doubt != "" {
+		return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("shard %s: %s to have all of the shard: it %s", in.Lane, n.Name, doubt)
+	}
+	if left := settle - in.Now.Sub(in.Place.Since.Time); left > 0 {
+		return fsm.Wait(ReasonNotInSync, "valkey").In(left).Because("shard %s: all to know that it is in sync", in.Lane)
+	}
+	if _, old := s.outdatedReplica(); old {
+		return fsm.Fire(NextReplica, ReasonInSync)
+	}
+	if _, doubt := heirOf(in, s); doubt != "" {
+		return fsm.Wait(ReasonNoHeir, "valkey").In(glance).Because("shard %s: a replica that can take over: %s", in.Lane, doubt)
+	}
+	if left := untilNextFailover(in, s); left > 0 {
+		return fsm.Wait(ReasonSpacing, "valkey").In(left).Because("shard %s: the servers to vote again, after the last failover", in.Lane)
+	}
+	return fsm.Fire(ReplicasSynced, ReasonInSync)
+}
+
+// outdatedReplica is a replica that does not run what is wanted.
+func (s sight) outdatedReplica() (topology.Node, bool) {
+	return s.find(func(n topology.Node) bool { return n.UID != "" && n.Outdated && n.Name != s.owner.Name })
+}
+
+func (s sight) awaitTemplate(in shard) fsm.Decision {
+	return fsm.Wait(ReasonTemplateNotApplied, "children", "cluster").In(glance).
+		Because("shard %s: the cluster's controller to apply the template to StatefulSet %s", in.Lane, s.set.Name)
+}
+
+// awaitPod waits for a pod, and says what is wrong with it.
+func (s sight) awaitPod(in shard, n topology.Node) fsm.Decision {
+	if n.Name == s.Replacing && n.Trouble == "" {
+		return fsm.Wait(ReasonReplacing, "pods", "valkey").In(glance).Because("shard %s: %s to come back", in.Lane, n.Name)
+	}
+	return fsm.Wait(ReasonPodNotReady, "pods", "valkey").In(glance).Because("shard %s: %s to answer", in.Lane, describe(n))
+}
+
+// mustGoBack says that a shard that was changed is to have again what it had before.
+func mustGoBack(in shard) bool {
+	s := record(in.Obj, indexOf(in.Lane))
+	return goesBack(in.Obj, s) && isForward(s.WantTemplate)
+}
+
+// cannotGoBack says that a shard whose primary has the new version did not come back on the
+// former one: then what went back goes forward again.
+func cannotGoBack(in shard) bool {
+	s := look(in)
+	back := s.WantTemplate != "" && !isForward(s.WantTemplate) && s.set.Template == s.WantTemplate && s.set.Settled
+	return in.Obj.Status.Phase == RollingBack && s.NoWayBack && back && s.owned && s.owner.Outdated
+}
+
+// downgraded says that a server came back older than the primary that it is to replace.
+func downgraded(in shard) bool {
+	_, is := older(in)
+	return is && !in.Obj.Spec.AllowDowngrade && in.Obj.Status.Phase == InProgress
+}
+
+func older(in shard) (topology.Node, bool) {
+	s := look(in)
+	if !s.applied() || !s.owned || current(s.owner) {
+		return topology.Node{}, false
+	}
+	return s.find(func(n topology.Node) bool {
+		return current(n) && n.Server != nil && n.Server.Version != "" && topology.Older(n.Server.Version, s.owner.Server.Version)
+	})
+}

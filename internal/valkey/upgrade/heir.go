@@ -1,0 +1,68 @@
+package upgrade
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// heirOf is the replica that is to take over, or what is in the way: the best of those that
+// run what is wanted. One that a person is asked to approve stays the one, as long as it can:
+// which is the best changes with every write.
+func heirOf(in shard, s sight) (heir topology.Node, doubt string) {
+	if n, named := s.named(s.Promoted); named && supervised(in) && s.follows(n) && current(n) {
+		if _, doubt := plan.ProveFailover(in.World.Nodes, n.Server.ID, lag); doubt == "" {
+			return n, ""
+		}
+	}
+	var copies []*topology.Server
+	for _, n := range s.nodes {
+		if current(n) && s.follows(n) {
+			copies = append(copies, n.Server)
+		}
+	}
+	best, found := topology.Best(copies)
+	if !found {
+		return heir, "none runs what is wanted"
+	}
+	heir, _ = s.nodes.ByID(best.ID)
+	_, doubt = plan.ProveFailover(in.World.Nodes, best.ID, lag)
+	return heir, doubt
+}
+
+// follows says that a node is a replica of the shard's owner.
+func (s sight) follows(n topology.Node) bool {
+	return n.Server != nil && s.owned && n.Server.Self().Follows == s.owner.Server.ID
+}
+
+func supervised(in shard) bool { return in.Obj.Spec.Strategy == valkeyv1.Supervised }
+
+// notApproved is the hold at the door of a failover that a person has to approve. What was
+// begun is not held: it was approved, and is proven again before it is done.
+func notApproved(in shard) (string, bool) {
+	if !supervised(in) || in.Place.Phase == FailingOver {
+		return "", false
+	}
+	s := look(in)
+	heir, doubt := heirOf(in, s)
+	if doubt != "" {
+		return "shard " + in.Lane + ": a replica that can take over: " + doubt, true
+	}
+	token := tokenOf(in, s, heir)
+	words := fmt.Sprintf("shard %s: a person to approve that %s takes over from %s: kubectl annotate vku -n %s %s --overwrite %s=%s",
+		in.Lane, heir.Name, s.owner.Name, in.Obj.Namespace, in.Obj.Name, valkeyv1.ApproveAnnotation, token)
+	return words, in.Obj.Annotations[valkeyv1.ApproveAnnotation] != token
+}
+
+// tokenOf names one failover: who takes over from whom, and when. An approval of another
+// one, or of what was before it, does not fit.
+func tokenOf(in shard, s sight, heir topology.Node) string {
+	primary := s.owner.Server.Self()
+	what := strings.Join([]string{string(in.Obj.UID), in.Lane, heir.UID, primary.ID, strconv.FormatInt(primary.Epoch, 10)}, "/")
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(what)))[:10]
+}

@@ -1,0 +1,75 @@
+package upgrade
+
+import (
+	"time"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// checksTimeout is how long the cluster may take to become whole: while it does not,
+// the reservation keeps others from it.
+const checksTimeout = 10 * time.Minute
+
+type input = fsm.Input[*valkeyv1.ValkeyUpgrade, World]
+
+// Machine is the whole procedure.
+var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
+	Kind:    "ValkeyUpgrade",
+	OneShot: true,
+	Lost:    lost,
+	Reflex:  keepReservation,
+	Report:  report,
+	Lanes: &fsm.Lanes[*valkeyv1.ValkeyUpgrade, World]{
+		Rules: shardRules,
+		In:    []fsm.Phase{InProgress, RollingBack},
+		Want:  lanes,
+		At:    at,
+	},
+	Rules: fsm.Rules[input]{
+		Start: Pending,
+		Guards: []fsm.Guard[input]{
+			{On: ClusterGone, To: Failed, When: clusterGone},
+			{On: fsm.Lost, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: begun},
+			{On: Superseded, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: superseded},
+		},
+		Holds: []fsm.Hold[input]{
+			{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"},
+			{Reason: ReasonClusterDeleting, When: deleting, Wake: "cluster"},
+			{Reason: ReasonClusterPaused, When: paused, Wake: "cluster"},
+			{Reason: ReasonReservedByOther, When: reservedByOther, Wake: "reservations"},
+		},
+		Phases: map[fsm.Phase]fsm.Rule[input]{
+			Pending: {
+				Doc:    "Waiting for the cluster, and taking its reservation.",
+				Class:  fsm.Working,
+				Decide: decidePending,
+				On:     map[fsm.Event]fsm.Phase{Reserved: PreChecks, Refused: Failed, EffectRefused: Failed},
+				Fail:   map[fsm.ErrorClass]fsm.Event{fsm.Refused: EffectRefused},
+			},
+			PreChecks: {
+				Doc:    "Checking that the cluster is whole: every server answers, is in sync and agrees with all others.",
+				Class:  fsm.Working,
+				Decide: decidePreChecks,
+				On:     map[fsm.Event]fsm.Phase{ChecksPassed: InProgress, Refused: Failed, ChecksFailed: Failed},
+				Within: checksTimeout,
+				Late:   ChecksFailed,
+			},
+			InProgress: {
+				Doc:    "Shards are upgraded one after the other.",
+				Class:  fsm.Working,
+				Decide: decideInProgress,
+				On:     map[fsm.Event]fsm.Phase{AllCurrent: Completed, ShardFailed: RollingBack},
+			},
+			RollingBack: {
+				Doc:    "Shards that were changed go back to what they had before, the last one first.",
+				Class:  fsm.Working,
+				Decide: decideRollingBack,
+				On:     map[fsm.Event]fsm.Phase{AllBack: RolledBack, NoWayBack: Failed},
+			},
+			Completed:  {Doc: "Every pod runs what is wanted.", Class: fsm.Done},
+			RolledBack: {Doc: "The upgrade was given up; every pod runs again what it ran before.", Class: fsm.Failed},
+			Failed:     {Doc: "The upgrade was given up; the reason says what to do.", Class: fsm.Failed},
+		},
+	},
+}

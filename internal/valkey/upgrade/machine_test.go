@@ -1,0 +1,83 @@
+package upgrade
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+type bench = fsmtest.Bench[*valkeyv1.ValkeyUpgrade, World]
+
+// newBench upgrades two shards of a primary and two replicas.
+func newBench() bench {
+	return bench{
+		Machine: &Machine,
+		Object:  newUpgrade,
+		World:   func() World { return running("8.1.1", 2, 2) },
+		Perform: Perform,
+		Settle:  Settle,
+		Any:     anyUpgrade,
+		End:     "Completed/AllCurrent",
+		Also:    []string{"Failed/StatusLost"},
+		Large:   true,
+		Safe:    safe,
+	}
+}
+
+var created = metav1.Time{Time: time.Unix(1_690_000_000, 0)}
+
+// newUpgrade is an upgrade as a user posts it.
+func newUpgrade() *valkeyv1.ValkeyUpgrade {
+	return &valkeyv1.ValkeyUpgrade{
+		ObjectMeta: metav1.ObjectMeta{Name: "to-9", Namespace: "shop", UID: "u1", ResourceVersion: "7", Generation: 1, CreationTimestamp: created},
+		Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: "web"}, Image: "valkey:9.1.2", Strategy: valkeyv1.Automatic,
+			ReplicationSyncTimeoutSeconds: 300, PodReadyTimeoutSeconds: 600},
+	}
+}
+
+// running is a cluster that runs, every shard of a primary and so many replicas, and that
+// would be given 9.1.2.
+func running(version string, shards, replicas int) World {
+	w := World{Cluster: Cluster{Sight: Here, UID: "c1", Phase: ClusterRunning, Formed: true}, Reservation: Reservation{State: Free}, Template: "9.1.2"}
+	var view []topology.Peer
+	for i := range shards {
+		name := fmt.Sprintf("web-%d", i)
+		w.Shards = append(w.Shards, Shard{Index: i, Name: name, UID: "uid of " + name, Template: version, Revision: name + "-" + version, Settled: true, Replicas: replicas})
+		for j := range 1 + replicas {
+			pod := fmt.Sprintf("%s-%d", name, j)
+			p := topology.Peer{ID: "id of " + pod, Addr: pod + ":6379", Linked: true, Epoch: int64(i + 1), Claim: topology.Claim{Shard: fmt.Sprintf("id of %s-0", name)}}
+			if j == 0 {
+				p.Slots = topology.Share(i, shards)
+			} else {
+				p.Follows = fmt.Sprintf("id of %s-0", name)
+			}
+			view = append(view, p)
+			w.Nodes = append(w.Nodes, topology.Node{
+				Pod: topology.Pod{Name: pod, UID: "uid of " + pod, Shard: i, Ordinal: j, Addr: pod + ":6379", Image: version, Ready: true, Version: "1"},
+				Server: &topology.Server{ID: p.ID, ShardID: name, Version: version, Synced: true, OK: true, Timeout: 5000,
+					History: "history of " + name, Gauges: topology.Gauges{Offset: 100}},
+			})
+		}
+	}
+	slices.SortFunc(view, func(a, b topology.Peer) int {
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	for _, n := range w.Nodes {
+		n.Server.View = slices.Clone(view)
+	}
+	return w
+}
+
+func TestTranscripts(t *testing.T) { fsmtest.Transcripts(t, newBench()) }
+
+func TestHappyPath(t *testing.T) { fsmtest.Drill(t, newBench()) }

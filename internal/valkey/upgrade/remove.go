@@ -1,0 +1,66 @@
+package upgrade
+
+import (
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// remove deletes a pod of the shard, to be made anew by what its StatefulSet bears. If it
+// were wrong, a copy of the shard would be lost.
+func (s sight) remove(in shard, n topology.Node) fsm.Decision {
+	if n.Name == s.Replacing && !n.Ready { // it is on its way out
+		return s.awaitPod(in, n)
+	}
+	if other, silent := elsewhere(in, s); silent {
+		return fsm.Wait(ReasonUnproven, "pods", "valkey").In(glance).
+			Because("shard %s: %s is not replaced while %s of another shard does not answer", in.Lane, n.Name, describe(other))
+	}
+	proof, doubt := plan.ProveDeletePod(in.World.Nodes, n.Name, lag)
+	if doubt != "" {
+		return fsm.Wait(ReasonUnproven, "valkey").In(glance).Because("shard %s: %s is not replaced yet: %s", in.Lane, n.Name, doubt)
+	}
+	return s.delete(in, n, proof)
+}
+
+// removeBroken deletes a pod that is no copy and, as it is, will not become one: its server
+// does not run, or did not answer for so long that the shard is on its way back.
+func (s sight) removeBroken(in shard) (fsm.Decision, bool) {
+	n, found := s.find(func(n topology.Node) bool {
+		hopeless := n.Unborn || n.Ended || n.Trouble != "" || in.Obj.Status.Phase == RollingBack
+		return n.UID != "" && n.Outdated && n.Server == nil && hopeless
+	})
+	if !found {
+		return fsm.Decision{}, false
+	}
+	prove := plan.ProveDeleteBroken
+	if n.Unborn {
+		prove = plan.ProveDeletePod
+	}
+	proof, doubt := prove(in.World.Nodes, n.Name, lag)
+	if doubt != "" {
+		return fsm.Wait(ReasonUnproven, "pods", "valkey").In(glance).Because("shard %s: %s is not replaced yet: %s", in.Lane, describe(n), doubt), true
+	}
+	return s.delete(in, n, proof), true
+}
+
+func (s sight) delete(in shard, n topology.Node, proof plan.PodProof) fsm.Decision {
+	if in.World.Reservation.State != Ours {
+		return fsm.Wait(ReasonNotLooked, "reservations").In(glance).Because("the reservation of the cluster")
+	}
+	return fsm.Do(ReasonReplacing, DeletePod{
+		Name: n.Name, UID: n.UID, Version: n.Version, Set: s.set.Name, Template: s.set.Template, Revision: s.set.Revision, Proof: proof,
+	}).Because("shard %s: %s to come back", in.Lane, n.Name)
+}
+
+// elsewhere is a node of another shard that does not answer. On the way forward nothing more
+// is taken away meanwhile; on the way back a shard is repaired.
+func elsewhere(in shard, s sight) (topology.Node, bool) {
+	i := slices.IndexFunc(in.World.Nodes, func(n topology.Node) bool { return n.Shard != int(s.Index) && n.Server == nil })
+	if i < 0 || in.Obj.Status.Phase != InProgress {
+		return topology.Node{}, false
+	}
+	return in.World.Nodes[i], true
+}

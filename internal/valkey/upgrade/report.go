@@ -1,0 +1,173 @@
+package upgrade
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// report notes what a lane asks for, what was done and what was seen. It goes by what is,
+// not by what was passed through: moves chain.
+func report(out *valkeyv1.ValkeyUpgrade, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
+	was := in.Obj
+	s, w := &out.Status, in.World
+	in.Obj = out
+	if s.ClusterUID == "" && w.Cluster.Sight == Here {
+		s.ClusterUID = w.Cluster.UID
+	}
+	s.Approval = ""
+	if s.Phase == InProgress || s.Phase == RollingBack {
+		for i := range s.Shards {
+			reportShard(in, &s.Shards[i], record(was, int(s.Shards[i].Index)))
+		}
+		note(out, in, outcomes)
+		noteFailure(out, input{Obj: was, World: w, Now: in.Now}, outcomes)
+	}
+	noteVersions(s, w)
+	if len(w.Shards) > 0 && len(s.Shards) > 0 {
+		s.UpgradedShards = fmt.Sprintf("%d/%d", upgraded(s), len(w.Shards))
+	}
+}
+
+// working are the phases in which a shard is being changed.
+var working = []fsm.Phase{UpgradingReplicas, WaitingForSync, FailingOver, WaitingForClusterStable, UpgradingOldMaster}
+
+// reportShard notes what becomes of one shard; was is how it stood before.
+func reportShard(in input, s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade) {
+	if s.Phase != UpgradingReplicas && s.Phase != UpgradingOldMaster {
+		s.Replacing = ""
+	}
+	if s.Phase == ShardHasFailed && in.Obj.Status.Phase == RollingBack && s.WantTemplate != "" && !isForward(s.WantTemplate) {
+		s.NoWayBack = true
+	}
+	if slices.Contains(working, s.Phase) && in.World.looked() {
+		noteWish(in, s)
+		noteFailover(in, s, was)
+	}
+	noteSync(in, s)
+}
+
+// noteWish asks for the template that the shard is to have. The wish becomes durable together
+// with the phase that waits for it.
+func noteWish(in input, s *valkeyv1.ShardUpgrade) {
+	set, seen := in.World.shard(int(s.Index))
+	if !seen {
+		return
+	}
+	if s.FromRevision == "" && s.WantTemplate == "" {
+		s.FromRevision = set.Revision
+	}
+	want := wanted(in, *s, set)
+	if isForward(want) != isForward(s.WantTemplate) { // the other way round: nothing of before counts
+		s.Replacing, s.OldPrimary, s.Promoted, s.FailedFailovers = "", "", "", 0
+	}
+	if want != s.WantTemplate {
+		s.WantTemplate, in.Obj.Status.Template = want, want
+	}
+}
+
+// noteFailover notes who is to take over from whom, what waits for approval, and what came
+// of it.
+func noteFailover(in input, s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade) {
+	lane := laneOf(in, *s)
+	switch {
+	case s.Phase == FailingOver && was.Phase != FailingOver:
+		sees := look(lane)
+		heir, _ := heirOf(lane, sees)
+		s.Promoted, s.OldPrimary = heir.Name, sees.owner.Name
+	case s.Phase == WaitingForSync && was.Phase == FailingOver:
+		countFailover(s, was, in.Now)
+	case s.Phase == WaitingForSync && supervised(lane) && decideWaitingForSync(lane).On == ReplicasSynced:
+		askApproval(lane, s)
+	case s.Phase == WaitingForClusterStable:
+		s.FailedFailovers = 0
+	}
+}
+
+// countFailover counts a failover that came to nothing. Who may have asked and crashed counts
+// as if it had asked at once.
+func countFailover(s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade, now time.Time) {
+	if !asked(sight{ShardUpgrade: was}, now) {
+		return
+	}
+	s.FailedFailovers++
+	if s.LastFailover == nil || s.LastFailover.Before(&was.Since) {
+		s.LastFailover = was.Since.DeepCopy()
+	}
+}
+
+// askApproval shows the token of the failover that waits for a person.
+func askApproval(in shard, s *valkeyv1.ShardUpgrade) {
+	sees := look(in)
+	heir, _ := heirOf(in, sees)
+	s.Promoted = heir.Name
+	if token := tokenOf(in, sees, heir); in.Obj.Annotations[valkeyv1.ApproveAnnotation] != token {
+		in.Obj.Status.Approval = token
+	}
+}
+
+// noteSync notes since when a server is waited for to copy its shard, and how long it took.
+func noteSync(in input, s *valkeyv1.ShardUpgrade) {
+	syncs := false
+	if s.Phase == WaitingForSync || s.Phase == UpgradingOldMaster {
+		nodes := in.World.Nodes.Shard(int(s.Index))
+		_, silent := nodes.Silent()
+		_, doubt := behind(nodes)
+		syncs = !silent && doubt != ""
+	}
+	switch {
+	case syncs && s.SyncStartedAt == nil:
+		s.SyncStartedAt = stamp(in.Now)
+	case !syncs && s.SyncStartedAt != nil:
+		s.SyncElapsedSeconds = int32(in.Now.Sub(s.SyncStartedAt.Time) / time.Second) //nolint:gosec // days at most
+		s.SyncStartedAt = nil
+	}
+}
+
+// note remembers what was done. A failover that was not answered may have been begun, so it
+// counts; one that was refused was not.
+func note(out *valkeyv1.ValkeyUpgrade, in input, outcomes []fsm.Outcome) {
+	of := func(pod string) *valkeyv1.ShardUpgrade {
+		i := slices.IndexFunc(in.World.Nodes, func(n topology.Node) bool { return n.Name == pod })
+		if i < 0 {
+			return nil
+		}
+		at, found := position(out, in.World.Nodes[i].Shard)
+		if !found {
+			return nil
+		}
+		return &out.Status.Shards[at]
+	}
+	for _, o := range outcomes {
+		switch e := o.Effect.(type) {
+		case DeletePod:
+			if s := of(e.Name); s != nil && o.Err == nil {
+				s.Replacing = e.Name
+			}
+		case Failover:
+			if s := of(e.To.Pod); s != nil && (o.Err == nil || fsm.ClassOf(o.Err) == fsm.Transient) {
+				s.LastFailover = stamp(in.Now)
+			}
+		}
+	}
+}
+
+func stamp(t time.Time) *metav1.Time { return &metav1.Time{Time: t.Truncate(time.Second)} }
+
+// upgraded is how many shards run what is wanted.
+func upgraded(s *valkeyv1.ValkeyUpgradeStatus) (n int) {
+	for _, shard := range s.Shards {
+		sentBack := s.Phase == RollingBack && shard.Phase == ShardPending && isForward(shard.WantTemplate)
+		done := shard.Phase == Skipped || shard.Phase == ShardCompleted && isForward(shard.WantTemplate)
+		if done || sentBack {
+			n++
+		}
+	}
+	return n
+}

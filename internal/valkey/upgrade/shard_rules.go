@@ -1,0 +1,102 @@
+package upgrade
+
+import (
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+const (
+	// failoverTimeout is how long a failover may take, from the decision on.
+	failoverTimeout = 10 * time.Second
+	// settle is how long a shard rests before the next step: what one server knows of
+	// another takes a while to be known to all.
+	settle = 2 * time.Second
+	// linger is how long what was the primary goes on telling clients who is.
+	linger = 2 * time.Second
+)
+
+// refused lets an effect that would be refused again end the shard.
+var refused = map[fsm.ErrorClass]fsm.Event{fsm.Refused: EffectRefused}
+
+var shardRules = fsm.Rules[shard]{
+	Start: ShardPending,
+	Guards: []fsm.Guard[shard]{
+		{On: DowngradeRefused, To: ShardHasFailed, In: []fsm.Phase{UpgradingReplicas, WaitingForSync}, When: downgraded},
+		{On: RollbackBegun, To: ShardPending, In: []fsm.Phase{ShardCompleted, ShardHasFailed}, When: mustGoBack},
+		{On: GoesForward, To: ShardPending, In: []fsm.Phase{ShardHasFailed}, When: cannotGoBack},
+	},
+	Holds: []fsm.Hold[shard]{{Reason: ReasonNotApproved, In: []fsm.Phase{FailingOver}, When: notApproved, Wake: "self"}},
+	Phases: map[fsm.Phase]fsm.Rule[shard]{
+		ShardPending: {
+			Doc:    "Waiting for its turn.",
+			Class:  fsm.Working,
+			Decide: decideShardPending,
+			On:     map[fsm.Event]fsm.Phase{AlreadyCurrent: Skipped, ItsTurn: UpgradingReplicas, CanaryFailed: ShardHasFailed},
+		},
+		UpgradingReplicas: {
+			Doc:    "Replacing replicas, one at a time.",
+			Class:  fsm.Working,
+			Decide: decideUpgradingReplicas,
+			On: map[fsm.Event]fsm.Phase{ReplicaBack: WaitingForSync, ReplicasCurrent: WaitingForSync, NotInTime: ShardHasFailed,
+				EffectRefused: ShardHasFailed},
+			Until: func(in shard) time.Time { return in.Now.Add(podTimeout(in)) },
+			Late:  NotInTime,
+			Fail:  refused,
+		},
+		WaitingForSync: {
+			Doc:    "Waiting until every server of the shard has all of it, and one that runs what is wanted may take over.",
+			Class:  fsm.Working,
+			Decide: decideWaitingForSync,
+			On: map[fsm.Event]fsm.Phase{NextReplica: UpgradingReplicas, PrimaryCurrent: WaitingForClusterStable, ReplicasSynced: FailingOver,
+				FailoversFailed: ShardHasFailed, NotInTime: ShardHasFailed},
+			Until: func(in shard) time.Time { return in.Now.Add(syncTimeout(in) + max(0, untilNextFailover(in, look(in)))) },
+			Late:  NotInTime,
+		},
+		FailingOver: {
+			Doc:    "A replica that runs what is wanted takes over.",
+			Class:  fsm.Working,
+			Decide: decideFailingOver,
+			On: map[fsm.Event]fsm.Phase{Promoted: WaitingForClusterStable, HeirLost: WaitingForSync, FailoverFailed: WaitingForSync,
+				FailoverRefused: ShardHasFailed},
+			Within: failoverTimeout,
+			Late:   FailoverFailed,
+			Fail:   map[fsm.ErrorClass]fsm.Event{fsm.Refused: FailoverRefused},
+		},
+		WaitingForClusterStable: {
+			Doc:    "Waiting until all agree on the new primary, and the old one follows it.",
+			Class:  fsm.Working,
+			Decide: decideWaitingForClusterStable,
+			On:     map[fsm.Event]fsm.Phase{ClusterStable: UpgradingOldMaster, RoleLost: WaitingForSync, NotInTime: ShardHasFailed},
+			Until:  func(in shard) time.Time { return in.Now.Add(syncTimeout(in)) },
+			Late:   NotInTime,
+		},
+		UpgradingOldMaster: {
+			Doc:    "Replacing what was the primary.",
+			Class:  fsm.Working,
+			Decide: decideUpgradingOldMaster,
+			On: map[fsm.Event]fsm.Phase{ShardCurrent: ShardCompleted, RoleLost: WaitingForSync, NotInTime: ShardHasFailed,
+				EffectRefused: ShardHasFailed},
+			Until: func(in shard) time.Time { return in.Now.Add(podTimeout(in) + syncTimeout(in)) },
+			Late:  NotInTime,
+			Fail:  refused,
+		},
+		ShardCompleted: {Doc: "Every pod of the shard runs what is wanted.", Class: fsm.Done},
+		ShardHasFailed: {Doc: "The shard could not be upgraded, or not be brought back.", Class: fsm.Failed},
+		Skipped:        {Doc: "Every pod of the shard had what is wanted.", Class: fsm.Done},
+	},
+}
+
+func podTimeout(in shard) time.Duration { return seconds(in.Obj.Spec.PodReadyTimeoutSeconds, 600) }
+
+func syncTimeout(in shard) time.Duration {
+	return seconds(in.Obj.Spec.ReplicationSyncTimeoutSeconds, 300)
+}
+
+// seconds is a duration of the spec, or its default where it was left out.
+func seconds(given, otherwise int32) time.Duration {
+	if given <= 0 {
+		given = otherwise
+	}
+	return time.Duration(given) * time.Second
+}

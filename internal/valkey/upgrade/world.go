@@ -1,0 +1,169 @@
+package upgrade
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// World is what an upgrade may look at.
+type World struct {
+	Cluster     Cluster     `json:"cluster,omitzero"`
+	Reservation Reservation `json:"reservation,omitzero"`
+	// Template names the pod template that the cluster's controller would apply now for
+	// this upgrade: its hash. "" is not known.
+	Template string `json:"template,omitempty"`
+	// Shards is every shard that exists, by index.
+	Shards []Shard `json:"shards,omitempty"`
+	// Nodes is every place there should be, by shard and ordinal; those without a pod have
+	// no UID.
+	Nodes topology.Nodes `json:"nodes,omitempty"`
+}
+
+// Cluster is the cluster by the name that the upgrade has.
+type Cluster struct {
+	Sight    Sight     `json:"sight,omitempty"`
+	UID      string    `json:"uid,omitempty"`
+	Phase    fsm.Phase `json:"phase,omitempty"`
+	Paused   bool      `json:"paused,omitempty"`
+	Deleting bool      `json:"deleting,omitempty"`
+	Formed   bool      `json:"formed,omitempty"` // it once held all slots
+	// LastFailover is when the cluster's own controller last asked a replica to take over.
+	LastFailover time.Time `json:"lastFailover,omitzero"`
+}
+
+// Sight says whether the cluster exists; "" is not read.
+type Sight string
+
+// What was seen of the cluster.
+const (
+	Here Sight = "Here"
+	Gone Sight = "Gone" // by the word of the API server itself
+)
+
+// ClusterRunning is the phase in which a cluster can be upgraded.
+const ClusterRunning fsm.Phase = "Running"
+
+// Reservation is who may operate on the cluster.
+type Reservation struct {
+	State  ReservationState `json:"state,omitempty"`
+	Holder string           `json:"holder,omitempty"` // who holds it, for a person
+}
+
+// ReservationState says whose the reservation is; "" is not read.
+type ReservationState string
+
+// The states of the reservation.
+const (
+	Free   ReservationState = "Free" // nobody's, or of somebody gone or at the end
+	Ours   ReservationState = "Ours"
+	Others ReservationState = "Others"
+)
+
+// Shard is the StatefulSet of one shard.
+type Shard struct {
+	Index int    `json:"index"`
+	Name  string `json:"name"`
+	UID   string `json:"uid,omitempty"`
+	// Template is the name of the pod template that it bears, Upgrade who asked for it.
+	Template string `json:"template,omitempty"`
+	Upgrade  Mark   `json:"upgrade,omitzero"`
+	// Settled says that its own controller has seen it as it is, so that Revision is what
+	// its template makes.
+	Settled  bool   `json:"settled,omitempty"`
+	Revision string `json:"revision,omitempty"`
+	Replicas int    `json:"replicas"`
+}
+
+// Mark is the upgrade that last changed a shard.
+type Mark struct {
+	UID     string    `json:"uid,omitempty"`
+	Created time.Time `json:"created,omitzero"`
+}
+
+func (w World) shard(index int) (Shard, bool) {
+	if i := slices.IndexFunc(w.Shards, func(s Shard) bool { return s.Index == index }); i >= 0 {
+		return w.Shards[i], true
+	}
+	return Shard{}, false
+}
+
+// looked says that everything was read that a decision about shards needs.
+func (w World) looked() bool {
+	places := 0
+	for _, s := range w.Shards {
+		places += 1 + s.Replicas
+	}
+	return w.Cluster.Sight == Here && w.Template != "" && places > 0 && places == len(w.Nodes)
+}
+
+// lag is how many bytes a replica may be behind to be called in sync: what a primary sends
+// within moments.
+const lag = 1 << 20
+
+// healthy says that nothing is left to wish for, or what is.
+func (w World) healthy() (doubt string, healthy bool) {
+	if !w.looked() {
+		return "not every server was looked at", false
+	}
+	if n, unready := w.Nodes.Unready(); unready {
+		return describe(n) + " is not ready", false
+	}
+	if doubt, agree := w.Nodes.Agree(); !agree {
+		return doubt, false
+	}
+	switch count, rival, contested := w.Nodes.Assigned(); {
+	case contested:
+		return rival.Name + " claims slots that another claims as well", false
+	case count < topology.TotalSlots:
+		return "slots without an owner", false
+	}
+	for _, s := range w.Shards {
+		if n, doubt := behind(w.Nodes.Shard(s.Index)); doubt != "" {
+			return n.Name + " " + doubt, false
+		}
+	}
+	return "", true
+}
+
+// behind is a node that does not have all of its shard, and what it lacks.
+func behind(shard topology.Nodes) (topology.Node, string) {
+	owner, owned := shard.Owner()
+	for _, n := range shard {
+		switch {
+		case n.Server == nil:
+			return n, "does not answer"
+		case !owned:
+			return n, "is without a primary that owns slots"
+		case n.Name != owner.Name:
+			if doubt := trails(n, owner); doubt != "" {
+				return n, doubt
+			}
+		}
+		if !n.Server.OK {
+			return n, "does not serve"
+		}
+	}
+	return topology.Node{}, ""
+}
+
+// trails is what a replica lacks, without a number: one that changes with every look would
+// be written with every look.
+func trails(replica, owner topology.Node) string {
+	doubt := replica.Server.Trails(owner.Server, lag)
+	if doubt != "" && replica.Server.Trails(owner.Server, math.MaxInt64) == "" {
+		return "is far behind its primary"
+	}
+	return doubt
+}
+
+// describe names a pod and, if it is known, what is wrong with it.
+func describe(n topology.Node) string {
+	if n.Trouble != "" {
+		return n.Name + " (" + n.Trouble + ")"
+	}
+	return n.Name
+}
