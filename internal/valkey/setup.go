@@ -34,17 +34,23 @@ import (
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyupgrades/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;delete
 
 // Area is area valkey.
-func Area(build spec.Builder) kube.AreaSetup { return NewArea(wire.NewClient(), build) }
+func Area(build spec.Builder) kube.AreaSetup {
+	return NewArea(func(e kube.Env) Door {
+		d := &doors{cached: e.Cached(), live: e.LiveReader(), open: wire.NewClient(), locked: map[read.Key]*door{}}
+		return d.to
+	}, build)
+}
 
-// NewArea is area valkey behind a door to Valkey that may be a fake.
-func NewArea(servers Servers, build spec.Builder) kube.AreaSetup {
-	setup := func(a *kube.Area) error { return setup(a, servers, build) }
+// NewArea is area valkey behind a door to Valkey that may lead to a fake.
+func NewArea(door func(kube.Env) Door, build spec.Builder) kube.AreaSetup {
+	setup := func(a *kube.Area) error { return setup(a, door(a.Env), build) }
 	return kube.AreaSetup{Name: "valkey", AddToScheme: valkeyv1.AddToScheme, Setup: setup}
 }
 
@@ -62,24 +68,26 @@ type Servers interface {
 type Sampler = kube.Sampler[observe.Answers]
 
 // NewSampler builds the sampler that the controller of clusters reads.
-func NewSampler(e kube.Env, servers wire.Reader, wake func(read.Key)) *Sampler {
+func NewSampler(e kube.Env, door Door, wake func(read.Key)) *Sampler {
+	readers := func(ctx context.Context, key read.Key) (wire.Reader, error) { return door(ctx, key) }
 	return &Sampler{
-		Take: observe.Servers{Cached: e.Cached(), Wire: servers}.Take,
+		Take: observe.Servers{Cached: e.Cached(), Door: readers}.Take,
 		Same: observe.Same, Wake: wake, Now: e.Now, Budget: asked,
 	}
 }
 
 // NewCluster builds the controller of ValkeyClusters.
-func NewCluster(e kube.Env, build spec.Builder, servers Servers, sampler *Sampler, work *kube.Worker) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
+func NewCluster(e kube.Env, build spec.Builder, door Door, sampler *Sampler, work *kube.Worker) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
 	r := kube.NewReconciler(e, &cluster.Machine)
 	r.Observe = observe.Cluster{
 		Build:  build,
 		Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations, Servers: sampler, Work: work,
 	}.Observe
+	actors := func(ctx context.Context, key read.Key) (act.Servers, error) { return door(ctx, key) }
 	r.Act = act.Cluster{
 		Build:    build,
 		Children: e.Writer("valkeycluster"), Marks: e.Writer("valkeycluster-formed"),
-		Reservations: e.Reservations(), Servers: servers, Movers: servers, Live: e.LiveReader(), Work: work,
+		Reservations: e.Reservations(), Door: actors, Live: e.LiveReader(), Work: work,
 	}.Act
 	r.Then = func(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
 		if !found {
@@ -92,9 +100,9 @@ func NewCluster(e kube.Env, build spec.Builder, servers Servers, sampler *Sample
 	return r
 }
 
-func setup(a *kube.Area, servers Servers, build spec.Builder) error {
+func setup(a *kube.Area, door Door, build spec.Builder) error {
 	waker := &kube.Waker{}
-	sampler := NewSampler(a.Env, servers, waker.Wake)
+	sampler := NewSampler(a.Env, door, waker.Wake)
 	if err := a.Run(sampler.Start); err != nil {
 		return fmt.Errorf("run sampler: %w", err)
 	}
@@ -102,7 +110,7 @@ func setup(a *kube.Area, servers Servers, build spec.Builder) error {
 	if err := a.Run(work.Start); err != nil {
 		return fmt.Errorf("run worker: %w", err)
 	}
-	return kube.Add(a, NewCluster(a.Env, build, servers, sampler, work), waker,
+	return kube.Add(a, NewCluster(a.Env, build, door, sampler, work), waker,
 		changed(a, &corev1.Service{}),
 		changed(a, &corev1.ConfigMap{}),
 		changed(a, &policyv1.PodDisruptionBudget{}),

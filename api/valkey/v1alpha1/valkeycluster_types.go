@@ -49,6 +49,8 @@ type ValkeyClusterList struct {
 
 // ValkeyClusterSpec is the cluster that is wanted.
 //
+// +kubebuilder:validation:XValidation:rule="has(self.tls) == has(oldSelf.tls)",message="tls is decided when a cluster is made: servers with and without it could not talk to each other"
+// +kubebuilder:validation:XValidation:rule="has(self.auth) == has(oldSelf.auth)",message="auth is decided when a cluster is made"
 // +kubebuilder:validation:XValidation:rule="!has(self.replication) || !has(self.replication.minReplicasToWrite) || self.replication.minReplicasToWrite == 0 || self.replication.minReplicasToWrite < self.replicasPerMaster",message="minReplicasToWrite must be 0 or less than replicasPerMaster: a planned failover takes one replica away for a moment"
 type ValkeyClusterSpec struct {
 	// masters is the number of shards, each with one primary: 3 to 250. Default 3.
@@ -109,6 +111,13 @@ type ValkeyClusterSpec struct {
 	// +optional
 	// +kubebuilder:default=Fail
 	OnTotalLoss OnTotalLoss `json:"onTotalLoss,omitempty"`
+	// tls encrypts everything. It is decided when a cluster is made. Default none.
+	// +optional
+	TLS *TLS `json:"tls,omitempty"`
+	// auth lets nobody in without a password. It is decided when a cluster is made.
+	// Default none.
+	// +optional
+	Auth *Auth `json:"auth,omitempty"`
 	// paused keeps the operator from changing anything: it goes on observing and
 	// reporting. Default false.
 	// +optional

@@ -28,14 +28,24 @@ type Cluster struct {
 	Build        spec.Builder
 	Children     kube.Writer
 	Reservations kube.Reservations
-	Servers      wire.Writer
-	Movers       Movers
+	Door         Door
 	Live         read.Live
 	Work         *kube.Worker // moves slots
 	// Marks owns nothing but the mark that a cluster was formed: under one name with
 	// the rest, an apply by somebody who has not seen it yet would remove it.
 	Marks kube.Writer
+
+	servers Servers // of the cluster that is acted on
 }
+
+// Servers is what is told to servers.
+type Servers interface {
+	wire.Writer
+	Movers
+}
+
+// Door opens the servers of one cluster.
+type Door func(ctx context.Context, cluster read.Key) (Servers, error)
 
 // errUnproven: what cannot be undone is not done without the evidence that allows it.
 var errUnproven = &fsm.Error{Class: fsm.Refused, Err: errors.New("there is no proof that this may be done")}
@@ -55,6 +65,8 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 		return "", a.mark(ctx, c, e.UID, map[string]string{valkeyv1.FormedAnnotation: "true"})
 	case cluster.ForgetData:
 		return "", a.mark(ctx, c, e.UID, nil)
+	case cluster.MakePasswords:
+		return "", a.makePasswords(ctx, c)
 	case cluster.MakeUpgrade:
 		return "", a.makeUpgrade(ctx, c, e)
 	case cluster.DeleteUpgrade:
@@ -75,31 +87,34 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 		}
 		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Child.Name}}
 		return "", a.Children.Delete(ctx, set, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
-	case cluster.MoveSlots:
-		return "", a.moveSlots(client.ObjectKeyFromObject(c), e)
-	default:
-		return "", a.command(ctx, c, effect)
 	}
+	var err error
+	if a.servers, err = a.Door(ctx, client.ObjectKeyFromObject(c)); err != nil {
+		return "", fmt.Errorf("log on to servers: %w", err)
+	}
+	return "", a.command(ctx, c, effect)
 }
 
 // command gives a command to servers.
 func (a Cluster) command(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) error {
 	switch e := effect.(type) {
+	case cluster.MoveSlots:
+		return a.moveSlots(client.ObjectKeyFromObject(c), e)
 	case cluster.Meet:
 		return a.meet(ctx, e)
 	case cluster.AddSlots:
-		return classify(e.At.Pod, a.Servers.AddSlots(ctx, target(e.At), e.Slots))
+		return classify(e.At.Pod, a.servers.AddSlots(ctx, target(e.At), e.Slots))
 	case cluster.SetNodeTimeout:
 		return a.setNodeTimeout(ctx, e)
 	case cluster.Replicate:
-		return classify(e.At.Pod, a.Servers.Replicate(ctx, target(e.At), e.Primary.ID))
+		return classify(e.At.Pod, a.servers.Replicate(ctx, target(e.At), e.Primary.ID))
 	case cluster.Reset:
-		return classify(e.At.Pod, a.Servers.Reset(ctx, target(e.At), false))
+		return classify(e.At.Pod, a.servers.Reset(ctx, target(e.At), false))
 	case cluster.Forget:
 		if e.Proof == nil || !e.Proof.Of(e.ID) {
 			return fmt.Errorf("%s: %w", e, errUnproven)
 		}
-		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.Servers.Forget(ctx, target(m), e.ID)) })
+		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.Forget(ctx, target(m), e.ID)) })
 	case cluster.Failover:
 		if e.Proof == nil || !e.Proof.Of(e.At.ID) {
 			return fmt.Errorf("%s: %w", e, errUnproven)

@@ -28,7 +28,7 @@ func (a Cluster) failover(ctx context.Context, c *valkeyv1.ValkeyCluster, e clus
 			}
 		}
 	}
-	return classify(e.At.Pod, a.Servers.Failover(ctx, target(e.At), mode))
+	return classify(e.At.Pod, a.servers.Failover(ctx, target(e.At), mode))
 }
 
 func (a Cluster) gone(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) error {

@@ -13,6 +13,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -85,8 +86,18 @@ func newForming(c wiretest.Cluster) *forming {
 			Children:    []cluster.Child{{Ref: cluster.Ref{Kind: cluster.KindConfigMap, Name: "web"}, UID: "u", Current: true, Settled: true}},
 			Reservation: cluster.Reservation{State: cluster.Ours},
 		},
-		act:     Cluster{Servers: c},
+		act:     Cluster{Door: to(c)},
 		entered: map[fsm.Phase]time.Time{},
+	}
+}
+
+// to is a door to servers that move no slots.
+func to(servers wire.Writer) Door {
+	return func(context.Context, read.Key) (Servers, error) {
+		return struct {
+			wire.Writer
+			Movers
+		}{Writer: servers}, nil
 	}
 }
 
@@ -137,7 +148,7 @@ func TestClassify(t *testing.T) {
 	if err := classify("web-0-0", nil); err != nil {
 		t.Error(err)
 	}
-	_, err := Cluster{Servers: fake.New()}.Act(t.Context(), nil, cluster.AddSlots{At: cluster.Member{Pod: "web-0-0", Addr: "10.0.0.9:6379"}})
+	_, err := Cluster{Door: to(fake.New())}.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.AddSlots{At: cluster.Member{Pod: "web-0-0", Addr: "10.0.0.9:6379"}})
 	if fsm.ClassOf(err) != fsm.Transient || fsm.Said(err) != "web-0-0: "+wire.ErrUnreachable.Error() {
 		t.Errorf("a server that is not there: %v", err)
 	}

@@ -76,7 +76,7 @@ func (a Cluster) moveSlots(key read.Key, e cluster.MoveSlots) error {
 		a.Work.Forget(key)
 		return work.Err
 	}
-	m := &mover{servers: a.Movers, members: e.At, shards: e.Shards, sent: map[int]bool{}}
+	m := &mover{servers: a.servers, members: e.At, shards: e.Shards, sent: map[int]bool{}}
 	a.Work.Begin(key, m.step)
 	return nil
 }

@@ -17,7 +17,7 @@ func TestNothingIsDestroyedWithoutProof(t *testing.T) {
 		"failover":       cluster.Failover{At: cluster.Member{ID: "a"}},
 		"remove a shard": cluster.RemoveShard{UID: "a"},
 	} {
-		if _, err := (Cluster{}).Act(t.Context(), &valkeyv1.ValkeyCluster{}, effect); !errors.Is(err, errUnproven) {
+		if _, err := (Cluster{Door: to(nil)}).Act(t.Context(), &valkeyv1.ValkeyCluster{}, effect); !errors.Is(err, errUnproven) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

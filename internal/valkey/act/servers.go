@@ -21,13 +21,13 @@ func (a Cluster) meet(ctx context.Context, e cluster.Meet) error {
 		for _, to := range i.To {
 			addrs = append(addrs, to.Addr)
 		}
-		return classify(i.Of.Pod, a.Servers.Meet(ctx, target(i.Of), addrs))
+		return classify(i.Of.Pod, a.servers.Meet(ctx, target(i.Of), addrs))
 	})
 }
 
 func (a Cluster) setNodeTimeout(ctx context.Context, e cluster.SetNodeTimeout) error {
 	return each(e.At, func(m cluster.Member) error {
-		return classify(m.Pod, a.Servers.SetNodeTimeout(ctx, target(m), e.Timeout))
+		return classify(m.Pod, a.servers.SetNodeTimeout(ctx, target(m), e.Timeout))
 	})
 }
 

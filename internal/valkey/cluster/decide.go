@@ -24,9 +24,15 @@ func decidePending(in input) fsm.Decision {
 	if c, taken := w.foreign(); taken {
 		return nameTaken(c)
 	}
+	if w.Access.Doubt != "" {
+		return fsm.Wait(ReasonCredentialsMissing, "children").In(recheck).Because("%s", w.Access.Doubt)
+	}
 	var effects []fsm.Effect
 	if w.Reservation.State != Ours {
 		effects = append(effects, TakeReservation{})
+	}
+	if w.Access.Missing {
+		effects = append(effects, MakePasswords{})
 	}
 	const words = "children to be applied and seen by their controllers"
 	if effects = append(effects, w.apply(w.unapplied())...); len(effects) > 0 {

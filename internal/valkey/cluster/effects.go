@@ -122,6 +122,9 @@ type MarkFormed struct{ UID string }
 // cluster then. If it were wrong, slots would be given anew over data.
 type ForgetData struct{ UID string }
 
+// MakePasswords makes the passwords of the operator's own users, unless there are any.
+type MakePasswords struct{}
+
 // MakeUpgrade asks for an upgrade to what the spec says.
 type MakeUpgrade struct{ Name, Image string }
 
@@ -143,6 +146,7 @@ func (DeletePod) effect()          {}
 func (MarkFormed) effect()         {}
 func (ForgetData) effect()         {}
 func (MakeUpgrade) effect()        {}
+func (MakePasswords) effect()      {}
 func (DeleteUpgrade) effect()      {}
 func (RemoveShard) effect()        {}
 func (MoveSlots) effect()          {}
@@ -166,6 +170,7 @@ func (TakeReservation) String() string    { return "take-reservation" }
 func (ReleaseReservation) String() string { return "release-reservation" }
 func (MarkFormed) String() string         { return "mark-formed" }
 func (ForgetData) String() string         { return "forget-data" }
+func (MakePasswords) String() string      { return "make-passwords" }
 func (e MakeUpgrade) String() string      { return "make-upgrade " + e.Name }
 func (e DeleteUpgrade) String() string    { return "delete-upgrade " + e.Name }
 func (e ApplyChild) String() string {

@@ -185,6 +185,8 @@ func mishap(r *rand.Rand, w *World) {
 		child.Current, child.Template = false, pick(r, child.Template, "of before")
 	case 10:
 		w.Own = append(w.Own, OwnUpgrade{Name: pick(r, "web-template", "web-before"), UID: "u", Ended: r.IntN(2) == 0})
+	case 12:
+		w.Access = pick(r, Access{Missing: true}, Access{Doubt: "Secret web-app does not exist"})
 	case 11:
 		w.Upgrade = &Upgrade{Name: "other", Asks: []Ask{{Shard: r.IntN(4), Template: pick(r, "", "asked for")}}}
 	case 3:

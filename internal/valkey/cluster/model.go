@@ -22,6 +22,8 @@ func Perform(w World, effect fsm.Effect) World {
 		if w.Reservation.State == Ours {
 			w.Reservation = Reservation{State: Free}
 		}
+	case MakePasswords:
+		w.Access.Missing = false
 	case MakeUpgrade:
 		if !slices.ContainsFunc(w.Own, func(u OwnUpgrade) bool { return u.Name == e.Name }) {
 			w.Own = append(slices.Clone(w.Own), OwnUpgrade{Name: e.Name, UID: "uid of " + e.Name, Phase: "Pending"})

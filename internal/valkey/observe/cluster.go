@@ -61,6 +61,11 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 		return w, err
 	}
 	w.Template = o.Build.TemplateName(c, spec.Variant{})
+	if !w.Formed {
+		if w.Access, err = o.access(ctx, c); err != nil {
+			return w, err
+		}
+	}
 	w.Migration = o.migration(read.Key{Namespace: c.Namespace, Name: c.Name})
 	w.Nodes, err = o.nodes(ctx, c, w.Shape, shards)
 	return w, err

@@ -37,12 +37,16 @@ type Answers map[string]*topology.Server
 // Servers asks the servers of clusters. Its Take is a sampler's.
 type Servers struct {
 	Cached read.Reader
-	Wire   wire.Reader
+	Door   func(ctx context.Context, cluster read.Key) (wire.Reader, error)
 }
 
 // Take asks every server of a cluster.
 func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	pods, err := podsOf(ctx, s.Cached, key)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := s.Door(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 			continue
 		}
 		g.Go(func() error {
-			if server, err := s.Wire.Ask(ctx, addr); err == nil {
+			if server, err := servers.Ask(ctx, addr); err == nil {
 				mu.Lock()
 				defer mu.Unlock()
 				answers[addr] = server

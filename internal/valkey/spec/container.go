@@ -48,12 +48,14 @@ func (b Builder) program() corev1.Container {
 // announces the pod's IP: what peers and clients see of it would otherwise depend on who
 // was connected to first.
 func server(c *valkeyv1.ValkeyCluster) corev1.Container {
+	_, secrets := accessVolumes(c)
 	return corev1.Container{
 		Name:            ServerContainer,
 		Image:           c.Spec.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{program, "run"},
-		Args:            []string{"--config", configPath + "/" + ConfigFile, "--peers", fmt.Sprintf("%s.%s.svc:%d", NodesName(c), c.Namespace, valkeyv1.ClientPort)},
+		Args: append([]string{"--config", configPath + "/" + ConfigFile,
+			"--peers", fmt.Sprintf("%s.%s.svc:%d", NodesName(c), c.Namespace, valkeyv1.ClientPort)}, logOn(c)...),
 		Env: []corev1.EnvVar{{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{
 			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"},
 		}}},
@@ -63,25 +65,25 @@ func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 		},
 		Resources:       corev1.ResourceRequirements{Requests: c.Spec.Resources.Requests, Limits: c.Spec.Resources.Limits},
 		SecurityContext: containerSecurity(),
-		StartupProbe:    probe(1, 600),
-		ReadinessProbe:  probe(5, 2),
+		StartupProbe:    probe(c, 1, 600),
+		ReadinessProbe:  probe(c, 5, 2),
 		Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{
-			Command: []string{program, "handover", "--noted", noted, "--within", fmt.Sprintf("%ds", handoverSeconds)},
+			Command: append([]string{program, "handover", "--noted", noted, "--within", fmt.Sprintf("%ds", handoverSeconds)}, logOn(c)...),
 		}}},
-		VolumeMounts: []corev1.VolumeMount{
+		VolumeMounts: append([]corev1.VolumeMount{
 			{Name: programVolume, MountPath: programPath, ReadOnly: true},
 			{Name: configVolume, MountPath: configPath, ReadOnly: true},
 			{Name: dataVolume, MountPath: dataPath},
-		},
+		}, secrets...),
 	}
 }
 
 // probe asks whether the server answers and has its data, and not whether the cluster
 // serves: the servers would wait for each other.
-func probe(period, failures int32) *corev1.Probe {
+func probe(c *valkeyv1.ValkeyCluster, period, failures int32) *corev1.Probe {
 	return &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{
-			Command: []string{program, "ready", "--noted", noted},
+			Command: append([]string{program, "ready", "--noted", noted}, logOn(c)...),
 		}},
 		PeriodSeconds:    period,
 		TimeoutSeconds:   3,

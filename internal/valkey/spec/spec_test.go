@@ -44,6 +44,7 @@ func TestGolden(t *testing.T) {
 	tuned.Spec.Replication = valkeyv1.Replication{MinReplicasToWrite: 1, MaxLagSeconds: 10}
 	tuned.Spec.Scheduling = valkeyv1.Scheduling{NodeSelector: map[string]string{"disk": "ssd"}, PriorityClassName: "data"}
 	tuned.Spec.PodDisruptionBudget.MaxUnavailable = ptr.To(intstr.FromInt32(2))
+	tuned.Spec.TLS, tuned.Spec.Auth = &valkeyv1.TLS{SecretName: "web-tls"}, &valkeyv1.Auth{SecretName: "web-app"}
 	for file, children := range map[string][]Object{
 		"three_by_one.yaml": builder.Children(newCluster(), 3),
 		"tuned.yaml":        {ConfigMap(tuned), DisruptionBudget(tuned), builder.StatefulSet(tuned, 0)},

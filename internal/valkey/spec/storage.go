@@ -32,6 +32,8 @@ func volumes(c *valkeyv1.ValkeyCluster) []corev1.Volume {
 			LocalObjectReference: corev1.LocalObjectReference{Name: EndpointName(c)},
 		}}},
 	}
+	secret, _ := accessVolumes(c)
+	list = append(list, secret...)
 	if !c.Spec.Persistence.Enabled {
 		list = append(list, corev1.Volume{Name: dataVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 	}

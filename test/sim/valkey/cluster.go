@@ -97,9 +97,9 @@ func (s *story) build(c *sim.Cell) {
 	env := c.Env()
 	env.ReservationNamespace = harness.SystemNamespace
 	servers := door{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }}
-	sampler := valkey.NewSampler(env, servers, c.Wake(clusterKind))
+	sampler := valkey.NewSampler(env, valkey.Open(servers), c.Wake(clusterKind))
 	work := &kube.Worker{Wake: c.Wake(clusterKind)}
-	r := valkey.NewCluster(env, spec.Builder{NodeImage: "node"}, servers, sampler, work)
+	r := valkey.NewCluster(env, spec.Builder{NodeImage: "node"}, valkey.Open(servers), sampler, work)
 	c.Sample(sampler)
 	c.Work(work)
 	c.Add(sim.Controller{Reconciler: r, Kind: clusterKind, Echo: r.Store.Wrote, Wakes: wakes})

@@ -1,0 +1,29 @@
+package v1alpha1
+
+// TLS encrypts everything: clients, replication, and what servers tell each other.
+type TLS struct {
+	// secretName is a Secret with tls.crt, tls.key and ca.crt. The certificate must be for
+	// NAME.NAMESPACE.svc: servers are found by address, so all show the same name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	SecretName string `json:"secretName"`
+}
+
+// Auth lets nobody in without a password.
+type Auth struct {
+	// secretName is a Secret with username and password of the application, which may use
+	// all keys and everything but administration. To change the password, write the new one
+	// in a line before the old one, and remove the old one when all clients have the new.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	SecretName string `json:"secretName"`
+}
+
+// Keys of the Secrets that a user brings.
+const (
+	UsernameKey    = "username"
+	PasswordKey    = "password"
+	AuthorityKey   = "ca.crt"
+	CertificateKey = "tls.crt"
+	PrivateKeyKey  = "tls.key"
+)
