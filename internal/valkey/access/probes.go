@@ -20,7 +20,7 @@ func (p Probe) String() string { return p.User + ": " + strings.Join(p.Words, " 
 // examples complete commands that need more than their name.
 var examples = map[string]string{
 	"acl|deluser": "x", "acl|dryrun": "x ping", "acl|getuser": "x", "acl|setuser": "x",
-	"client|kill": "ID 0", "client|setname": "x",
+	"client|kill": "TYPE PRIMARY", "client|setname": "x",
 	"cluster|addslotsrange": "0 1", "cluster|countkeysinslot": "0", "cluster|forget": "x", "cluster|getkeysinslot": "0 1",
 	"cluster|meet": "127.0.0.1 0", "cluster|migrateslots": "SLOTSRANGE 0 1 NODE x", "cluster|replicate": "x",
 	"cluster|setslot": "0 STABLE", "config|get": "x", "config|set": "x y", "migrate": "127.0.0.1 0 key 0 0",

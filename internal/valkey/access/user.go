@@ -15,6 +15,7 @@ const (
 // User is one who may log on.
 type User struct {
 	Name string
+	Off  bool // nobody can log on as this one
 	// Rules are what the user may do, in the words of ACL SETUSER.
 	Rules []string
 	// Passwords are all that are valid, the newest first.
@@ -24,7 +25,11 @@ type User struct {
 // Grant is the user's rights as ACL SETUSER takes them: whatever it could do before, it
 // can do this and nothing else. Its passwords are left as they are.
 func (u User) Grant() []string {
-	return append([]string{"on", "resetkeys", "resetchannels", "clearselectors", "-@all"}, u.Rules...)
+	state := "on"
+	if u.Off {
+		state = "off"
+	}
+	return append([]string{state, "resetkeys", "resetchannels", "clearselectors", "-@all"}, u.Rules...)
 }
 
 // Line is the user in a file of users.

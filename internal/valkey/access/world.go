@@ -38,6 +38,11 @@ type Node struct {
 	Askew []string
 }
 
+// linked says that it is a replica with a link to its primary.
+func (n Node) linked() bool {
+	return n.Server.Replica && n.Server.Linked && n.Server.Connection != ""
+}
+
 // Reconnection is a link that was made to break, so that it is seen whether it comes
 // back: servers ask for a password only when they are connected to.
 type Reconnection struct {
@@ -46,15 +51,34 @@ type Reconnection struct {
 	With       Hash   // the password that it was to come back with
 }
 
-// World is all that a change of passwords is decided from.
+// World is all that a change of access is decided from.
 type World struct {
+	// Secrets are what the servers' files hold, or soon will. Of the operator's two users
+	// only the newest password stays valid; which of the application's do is for its owner
+	// to say, so all of them do.
 	Secrets Secrets
-	// Keep says that every password of Secrets stays valid. Otherwise only the newest of
-	// the operator's two users does, once it is in use everywhere; the application's are
-	// for its owner to say, so all that are named stay.
-	Keep  bool
-	Nodes []Node
-	// Reconnected is what was broken last, by whoever remembers it. Where that was
-	// forgotten, one more link is broken.
+	Nodes   []Node
+	// Reconnected is the link that was broken last, by whoever remembers it. Where that was
+	// forgotten, one more is broken.
 	Reconnected *Reconnection
+}
+
+// wanted are the users of a server as they should be in the end.
+func (w World) wanted(version string) []User {
+	users := w.Secrets.Users(version)
+	for i, u := range users {
+		if u.Name == Operator || u.Name == Replication {
+			users[i].Passwords = u.Passwords[:1]
+		}
+	}
+	return users
+}
+
+// node finds a server by name.
+func (w World) node(name string) (Node, bool) {
+	i := slices.IndexFunc(w.Nodes, func(n Node) bool { return n.Name == name })
+	if i < 0 {
+		return Node{}, false
+	}
+	return w.Nodes[i], true
 }

@@ -80,7 +80,11 @@ func readLogin(s *access.Server, reply valkey.ValkeyMessage) error {
 	return nil
 }
 
-// readLink reads what the server says of its link to a primary.
+// readLink reads what the server says of its link to a primary. The link is named by its
+// own end.
+//
+// NOTE: the ID of the link's client says nothing: after a short break the server takes up
+// the client that it had.
 func readLink(s *access.Server, role, clients valkey.ValkeyMessage) error {
 	answer, err := role.ToAny()
 	if err != nil {
@@ -96,8 +100,8 @@ func readLink(s *access.Server, role, clients valkey.ValkeyMessage) error {
 	}
 	s.Replica, s.Linked = !r.Primary, !r.Primary && r.Synced
 	for word := range strings.FieldsSeq(list) {
-		if id, is := strings.CutPrefix(word, "id="); is {
-			s.Connection = id
+		if end, is := strings.CutPrefix(word, "laddr="); is {
+			s.Connection = end
 		}
 	}
 	return nil

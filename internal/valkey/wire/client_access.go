@@ -66,7 +66,7 @@ func (c *Client) SetPrimaryLogin(ctx context.Context, at Target, user string, pa
 
 // Reconnect implements Accessor.
 func (c *Client) Reconnect(ctx context.Context, at Target, connection string) error {
-	return c.toldAs(ctx, at, []string{"CLIENT", "KILL", "ID", connection})
+	return c.toldAs(ctx, at, []string{"CLIENT", "KILL", "TYPE", "PRIMARY", "LADDR", connection})
 }
 
 // ReloadCertificates implements Accessor.

@@ -3,6 +3,7 @@ package valkeysecurity
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
 // set changes what a Secret holds. The servers' files are another matter: see publish.
@@ -24,6 +26,7 @@ type rotation struct {
 	*cluster
 	memory *access.Reconnection
 	steps  []access.Step
+	probes bool // rights are looked at, too
 }
 
 func (r *rotation) world(t testing.TB) access.World {
@@ -32,11 +35,27 @@ func (r *rotation) world(t testing.TB) access.World {
 	for _, s := range r.servers {
 		n := access.Node{Name: s.ip, Version: r.version}
 		if is, err := r.client.Ask(t.Context(), s.addr()); err == nil {
-			n.Server, _ = r.client.AskAccess(t.Context(), wire.Target{Addr: s.addr(), ID: is.ID})
+			at := wire.Target{Addr: s.addr(), ID: is.ID}
+			n.Server, _ = r.client.AskAccess(t.Context(), at)
+			n.Askew = r.askew(t, at)
 		}
 		w.Nodes = append(w.Nodes, n)
 	}
 	return w
+}
+
+// askew are users whose rights are not as they should be.
+func (r *rotation) askew(t testing.TB, at wire.Target) (users []string) {
+	t.Helper()
+	if !r.probes {
+		return nil
+	}
+	wrong, err := r.client.Try(t.Context(), at, access.Probes(r.version, r.secrets(t).Users(r.version)))
+	r.must(t, err)
+	for _, p := range wrong {
+		users = append(users, p.User)
+	}
+	return users
 }
 
 // step does what comes next, and says whether that was all.
@@ -63,7 +82,7 @@ func (r *rotation) run(t testing.TB, between func()) {
 		doubt, done := r.step(t)
 		between()
 		if !done {
-			return fmt.Errorf("not done: %s", doubt)
+			return fmt.Errorf("not done after %v: %s", r.steps, doubt)
 		}
 		return nil
 	})
@@ -80,19 +99,17 @@ func TestPasswordsChangeUnderLoad(t *testing.T) {
 		c.set(access.ApplicationPasswordFile, "application-1\napplication-2\n") // its clients know the old one still
 		r := &rotation{cluster: c}
 		restarts := c.servers[5]
-		for stage := 0; ; stage++ {
-			if stage == 1 { // in the middle, and with the files of before
+		stage := 0
+		r.run(t, func() {
+			if stage++; stage == 1 { // it starts again in the middle, with the files of before
 				restarts.kill()
 				restarts.start(t)
 				c.eventually(t, func() error { _, err := c.client.Ask(t.Context(), restarts.addr()); return err })
 			}
-			if _, done := r.step(t); done {
-				break
+			if stage == 2 { // and who decides crashes
+				r.memory = nil
 			}
-			if stage == 1 {
-				r.memory = nil // and who decides crashed
-			}
-		}
+		})
 		c.set(access.OperatorFile, "operator-2\n")
 		c.set(access.ReplicationFile, "replication-2\n")
 		c.set(access.ApplicationPasswordFile, "application-2\n")
@@ -136,5 +153,75 @@ func (c *cluster) reconnects(t *testing.T, s *server) {
 			return fmt.Errorf("%s is not back: %+v, %w", s.ip, now, err)
 		}
 		return nil
+	})
+}
+
+// neverFor is how long something that must not happen does not.
+const neverFor = 1500 * time.Millisecond
+
+// A password that is dropped too early is not missed before somebody connects; one link
+// that is broken on purpose shows it while all others stand.
+func TestAPasswordThatIsDroppedTooEarly(t *testing.T) {
+	t.Parallel()
+	forEachVersion(t, func(t *testing.T, c *cluster) {
+		l := c.startLoad(t)
+		primary, replica := c.servers[0].target(t), c.servers[1].target(t)
+		old, other := access.NewPassword("replication-1").Hash(), access.NewPassword("replication-2").Hash()
+		c.must(t, c.client.AddPasswords(t.Context(), primary, access.Replication, []access.Hash{other}))
+		c.must(t, c.client.DropPasswords(t.Context(), primary, access.Replication, []access.Hash{old, "unknown"}))
+		linked := func(want bool) error {
+			s, err := c.client.AskAccess(t.Context(), replica)
+			if err != nil || s.Linked != want {
+				return fmt.Errorf("the link is %v: %w", !want, err)
+			}
+			return nil
+		}
+		harness.Consistently(t, neverFor, pollEvery, func() error { return linked(true) })
+		s, err := c.client.AskAccess(t.Context(), replica)
+		c.must(t, err)
+		c.must(t, c.client.Reconnect(t.Context(), replica, s.Connection))
+		c.eventually(t, func() error { return linked(false) })
+		harness.Consistently(t, neverFor, pollEvery, func() error { return linked(false) })
+		c.must(t, c.client.AddPasswords(t.Context(), primary, access.Replication, []access.Hash{old}))
+		c.eventually(t, func() error { return linked(true) })
+		l.check(t)
+	})
+}
+
+// What is wrong with the new password is seen at one link, before the old one is dropped
+// anywhere; once it is mended, the change goes on.
+func TestNothingIsDroppedBeforeALinkIsBack(t *testing.T) {
+	t.Parallel()
+	forEachVersion(t, func(t *testing.T, c *cluster) {
+		l := c.startLoad(t)
+		less := c.secrets(t).Users(c.version)[1]
+		less.Rules = append(less.Rules, "-psync")
+		c.must(t, c.client.Grant(t.Context(), c.servers[0].target(t), less))
+		c.set(access.ReplicationFile, "replication-2\nreplication-1\n")
+		r := &rotation{cluster: c}
+		c.eventually(t, func() error {
+			if doubt, _ := r.step(t); !strings.Contains(doubt, "has not come back") {
+				return fmt.Errorf("no doubt yet, but %q", doubt)
+			}
+			return nil
+		})
+		harness.Consistently(t, neverFor, pollEvery, func() error {
+			if doubt, done := r.step(t); doubt == "" || done {
+				return fmt.Errorf("went on to %v", r.steps)
+			}
+			return nil
+		})
+		old := access.NewPassword("replication-1").Hash()
+		for _, n := range r.world(t).Nodes {
+			if !n.Server.Knows(access.Replication, old) {
+				t.Errorf("the old password was dropped at %s", n.Name)
+			}
+		}
+		r.probes = true
+		r.run(t, func() {})
+		for _, s := range c.servers {
+			c.reconnects(t, s)
+		}
+		l.check(t)
 	})
 }

@@ -76,6 +76,7 @@ func (s *server) start(t testing.TB) {
 	s.cmd = exec.Command(s.node, append([]string{"run", "--server", s.program, "--config", s.dir + ".conf",
 		"--announce-ip", s.ip, "--peers", strings.Join(peers, ",")}, s.access()...)...)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
