@@ -104,6 +104,7 @@ func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
 	at.UID, at.Addr, at.Trouble = string(p.UID), addrOf(p), trouble(p)
 	at.Version, at.Unborn = p.ResourceVersion, unborn(p)
 	at.EndedAt, at.Ended = ended(p)
+	at.Leaving = p.DeletionTimestamp != nil
 	for _, c := range p.Spec.Containers {
 		if c.Name == spec.ServerContainer {
 			at.Image = c.Image

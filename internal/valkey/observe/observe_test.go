@@ -68,7 +68,7 @@ func TestPodFacts(t *testing.T) {
 		"without image":         {corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{waiting("ImagePullBackOff")}}, false, topology.Pod{Unborn: true, Trouble: "ImagePullBackOff"}},
 		"runs":                  {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1"}, false, topology.Pod{Addr: "10.0.0.1:6379"}},
 		"is ready":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, false, topology.Pod{Addr: "10.0.0.1:6379", Ready: true}},
-		"is going":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, true, topology.Pod{Addr: "10.0.0.1:6379"}},
+		"is going":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, true, topology.Pod{Addr: "10.0.0.1:6379", Leaving: true}},
 		"has IPv6":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "fd00::1"}, false, topology.Pod{Addr: "[fd00::1]:6379"}},
 		"keeps crashing":        {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", RestartCount: 2, State: waiting("CrashLoopBackOff").State}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Trouble: "CrashLoopBackOff"}},
 		"has ended":             {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", State: corev1.ContainerState{Terminated: over}}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Ended: true}},

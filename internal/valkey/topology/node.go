@@ -26,6 +26,8 @@ type Pod struct {
 	Ended bool `json:"ended,omitempty"`
 	// EndedAt is when, in seconds since 1970; 0 is not known.
 	EndedAt int64 `json:"endedAt,omitempty"`
+	// Leaving says that it is being deleted; until it is gone its server may still answer.
+	Leaving bool `json:"leaving,omitempty"`
 	// Version is the resourceVersion in which the pod was seen.
 	Version string `json:"version,omitempty"`
 	// Trouble is why a container does not run, as Kubernetes calls it:
