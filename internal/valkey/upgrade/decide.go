@@ -75,8 +75,11 @@ func decideInProgress(in input) fsm.Decision {
 			ended++
 		}
 	}
-	if !w.looked() || ended < len(w.Shards) {
-		return fsm.Wait(ReasonShardsInTurn, "valkey", "pods", "children").In(recheck).Because("every shard to be upgraded in its turn")
+	if !w.looked() {
+		return fsm.Wait(ReasonNotLooked, "cluster", "valkey").In(recheck)
+	}
+	if ended < len(w.Shards) { // their own timers wake us
+		return fsm.Wait(ReasonShardsInTurn, "valkey", "pods", "children").Because("every shard to be upgraded in its turn")
 	}
 	if n, old := outdated(w.Nodes); old {
 		return fsm.Wait(ReasonShardsInTurn, "pods", "children").In(recheck).Because("%s to run what is wanted", n.Name)

@@ -3,6 +3,7 @@ package upgrade
 import (
 	"time"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -15,6 +16,8 @@ const (
 	// than that it may have been asked by a process that crashed before it could say so,
 	// and to ask again would begin the failover anew.
 	askWithin = 4 * time.Second
+	// catchUp is how long what was the primary may take to follow the new one.
+	catchUp = 10 * time.Second
 )
 
 // decideFailingOver asks once, and then looks. That the phase was entered is saved before,
@@ -24,15 +27,30 @@ func decideFailingOver(in shard) fsm.Decision {
 	if s.applied() && s.owned && current(s.owner) {
 		return s.taken(in)
 	}
+	if s.OldPrimary == "" { // it was decided a moment ago, and is about to be saved
+		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: a replica to take over", in.Lane)
+	}
+	to, found := s.named(s.Promoted)
+	if !s.applied() || !found || !current(to) || !s.follows(to) || s.owner.Name != s.OldPrimary {
+		return fsm.Fire(HeirLost, ReasonNoHeir).Because("%s does not follow %s any more, or does not run what is wanted", s.Promoted, s.OldPrimary)
+	}
 	words := "shard " + in.Lane + ": " + s.Promoted + " to take over from " + s.OldPrimary
 	if asked(s, in.Now) {
 		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("%s", words)
 	}
-	to, proof, doubt := s.heir(in)
-	if doubt != "" {
-		return fsm.Fire(HeirLost, ReasonNoHeir).Because("%s", doubt)
-	}
-	if in.World.Reservation.State != Ours {
+	return s.ask(in, to, words)
+}
+
+// ask asks a replica to take over, if that still can be proven. If it were wrong, what the
+// replica lacks would be lost.
+func (s sight) ask(in shard, to topology.Node, words string) fsm.Decision {
+	proof, doubt := plan.ProveFailover(in.World.Nodes, to.Server.ID, lag)
+	switch {
+	case doubt != "":
+		return fsm.Wait(ReasonNoHeir, "valkey").In(glance).Because("%s: %s", words, doubt)
+	case supervised(in) && in.Obj.Annotations[valkeyv1.ApproveAnnotation] != tokenOf(in, s, to):
+		return fsm.Wait(ReasonNotApproved, "self").In(glance).Because("%s: the approval was taken back, or was of another failover", words)
+	case in.World.Reservation.State != Ours:
 		return fsm.Wait(ReasonNotLooked, "reservations").In(glance).Because("the reservation of the cluster")
 	}
 	return fsm.Do(ReasonFailingOver, Failover{memberOf(to), memberOf(s.owner), proof}).Because("%s", words)
@@ -47,23 +65,12 @@ func (s sight) taken(in shard) fsm.Decision {
 	return fsm.Fire(Promoted, ReasonPromoted)
 }
 
-// heir is the replica that was decided upon, proven anew, or what came in the way.
-func (s sight) heir(in shard) (to topology.Node, proof plan.FailoverProof, doubt string) {
-	to, found := s.named(s.Promoted)
-	switch {
-	case !s.applied() || !s.owned || s.owner.Name != s.OldPrimary:
-		return to, nil, "the primary, or its template, is another by now"
-	case !found || !current(to) || to.Server == nil:
-		return to, nil, s.Promoted + " does not answer, or does not run what is wanted"
-	}
-	proof, doubt = plan.ProveFailover(in.World.Nodes, to.Server.ID, lag)
-	return to, proof, doubt
-}
-
 // asked says that a replica was asked in this stay, or may have been.
 func asked(s sight, now time.Time) bool {
-	since := s.Since.Time
-	return s.LastFailover != nil && !s.LastFailover.Time.Before(since) || now.Sub(since) >= askWithin
+	if s.LastFailover != nil && !s.LastFailover.Time.Before(s.Since.Time) {
+		return true
+	}
+	return s.Deadline != nil && !now.Before(s.Deadline.Add(askWithin-failoverTimeout))
 }
 
 // untilNextFailover is how long to wait before a replica of the shard is asked again. The
@@ -83,7 +90,9 @@ func untilNextFailover(in shard, s sight) time.Duration {
 	return max(failoverTimeout, after) - in.Now.Sub(last)
 }
 
-// decideWaitingForClusterStable waits until all agree on the new primary.
+// decideWaitingForClusterStable waits until all agree on the new primary. What was the
+// primary follows it as a rule at once; if it has an older version it may not be able to,
+// and then it is replaced as it is.
 func decideWaitingForClusterStable(in shard) fsm.Decision {
 	s := look(in)
 	if !s.applied() {
@@ -95,13 +104,18 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
 	}
-	if n, doubt := behind(s.nodes); doubt != "" {
-		return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("shard %s: %s to have all of the shard: it %s", in.Lane, n.Name, doubt)
+	stay := in.Now.Sub(in.Place.Since.Time)
+	if old, found := s.hopeless(); !found || stay < catchUp {
+		if n, doubt := behind(s.nodes); doubt != "" {
+			return s.awaitSync(in, n, doubt)
+		}
+	} else if !s.follows(old) {
+		return s.awaitSync(in, old, "does not follow the primary of its shard")
 	}
 	if doubt, agree := in.World.Nodes.Agree(); !agree {
 		return fsm.Wait(ReasonClusterUnstable, "valkey").In(glance).Because("shard %s: all to agree: %s", in.Lane, doubt)
 	}
-	if left := linger - in.Now.Sub(in.Place.Since.Time); left > 0 {
+	if left := linger - stay; left > 0 {
 		return fsm.Wait(ReasonClusterUnstable, "valkey").In(left).Because("shard %s: clients to hear from %s who is the primary", in.Lane, s.OldPrimary)
 	}
 	return fsm.Fire(ClusterStable, ReasonClusterStable)
@@ -122,8 +136,11 @@ func decideUpgradingOldMaster(in shard) fsm.Decision {
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
 	}
+	if n, found := s.hopeless(); found {
+		return s.remove(in, n)
+	}
 	if n, doubt := behind(s.nodes); doubt != "" {
-		return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("shard %s: %s to have all of the shard: it %s", in.Lane, n.Name, doubt)
+		return s.awaitSync(in, n, doubt)
 	}
 	if n, old := s.outdatedReplica(); old {
 		return s.remove(in, n)

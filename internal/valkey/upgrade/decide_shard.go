@@ -65,6 +65,9 @@ func decideUpgradingReplicas(in shard) fsm.Decision {
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
 	}
+	if n, found := s.hopeless(); found && in.Obj.Status.Phase == RollingBack {
+		return s.remove(in, n)
+	}
 	if n, doubt := behind(s.nodes); doubt != "" {
 		return fsm.Fire(ReplicaBack, ReasonNotInSync).Because("%s %s", n.Name, doubt)
 	}
@@ -85,13 +88,13 @@ func decideWaitingForSync(in shard) fsm.Decision {
 	case s.owned && current(s.owner):
 		return fsm.Fire(PrimaryCurrent, ReasonPromoted)
 	case s.FailedFailovers >= mostFailovers:
-		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("%s was asked %d times to take over from %s, and did not", s.Promoted, s.FailedFailovers, s.OldPrimary)
+		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("replicas were asked %d times to take over from %s, and did not", s.FailedFailovers, s.owner.Name)
 	}
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
 	}
 	if n, doubt := behind(s.nodes); doubt != "" {
-		return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("shard %s: %s to have all of the shard: it %s", in.Lane, n.Name, doubt)
+		return s.awaitSync(in, n, doubt)
 	}
 	if left := settle - in.Now.Sub(in.Place.Since.Time); left > 0 {
 		return fsm.Wait(ReasonNotInSync, "valkey").In(left).Because("shard %s: all to know that it is in sync", in.Lane)
@@ -113,6 +116,14 @@ func (s sight) outdatedReplica() (topology.Node, bool) {
 	return s.find(func(n topology.Node) bool { return n.UID != "" && n.Outdated && n.Name != s.owner.Name })
 }
 
+// hopeless is a replica that does not run what is wanted and does not have all of its shard:
+// it is no copy, and as it is may never become one.
+func (s sight) hopeless() (topology.Node, bool) {
+	return s.find(func(n topology.Node) bool {
+		return n.UID != "" && n.Outdated && s.owned && n.Name != s.owner.Name && n.Server != nil && trails(n, s.owner) != ""
+	})
+}
+
 func (s sight) awaitTemplate(in shard) fsm.Decision {
 	return fsm.Wait(ReasonTemplateNotApplied, "children", "cluster").In(glance).
 		Because("shard %s: the cluster's controller to apply the template to StatefulSet %s", in.Lane, s.set.Name)
@@ -124,6 +135,10 @@ func (s sight) awaitPod(in shard, n topology.Node) fsm.Decision {
 		return fsm.Wait(ReasonReplacing, "pods", "valkey").In(glance).Because("shard %s: %s to come back", in.Lane, n.Name)
 	}
 	return fsm.Wait(ReasonPodNotReady, "pods", "valkey").In(glance).Because("shard %s: %s to answer", in.Lane, describe(n))
+}
+
+func (s sight) awaitSync(in shard, n topology.Node, doubt string) fsm.Decision {
+	return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("shard %s: %s to have all of the shard: it %s", in.Lane, n.Name, doubt)
 }
 
 // mustGoBack says that a shard that was changed is to have again what it had before.

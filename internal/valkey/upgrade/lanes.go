@@ -56,10 +56,11 @@ type sight struct {
 	owner topology.Node
 	owned bool
 	want  string // the template that it is to have
+	whole bool   // everything was looked at
 }
 
 func look(in shard) sight {
-	s := sight{ShardUpgrade: record(in.Obj, indexOf(in.Lane))}
+	s := sight{ShardUpgrade: record(in.Obj, indexOf(in.Lane)), whole: in.World.looked()}
 	s.set, _ = in.World.shard(int(s.Index))
 	s.nodes = in.World.Nodes.Shard(int(s.Index))
 	s.owner, s.owned = s.nodes.Owner()
@@ -92,7 +93,7 @@ func isForward(template string) bool {
 // applied says that the StatefulSet bears what is wanted, that the wish is saved, and that
 // its controller has seen it: from then on a pod is what it seems.
 func (s sight) applied() bool {
-	return s.want != "" && s.want == s.WantTemplate && s.set.Template == s.want && s.set.Settled && len(s.nodes) == 1+s.set.Replicas
+	return s.whole && s.want != "" && s.want == s.WantTemplate && s.set.Template == s.want && s.set.Settled
 }
 
 // current says that a pod exists and is made by the template that its StatefulSet bears.

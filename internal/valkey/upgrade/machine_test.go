@@ -6,24 +6,32 @@ import (
 	"testing"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 type bench = fsmtest.Bench[*valkeyv1.ValkeyUpgrade, World]
 
-// newBench upgrades two shards of a primary and two replicas.
+// newBench upgrades two shards of a primary and a replica.
 func newBench() bench {
+	b := pathBench()
+	b.Any = anyUpgrade
+	return b
+}
+
+// pathBench is all of it that the drill of one path needs.
+func pathBench() bench {
 	return bench{
 		Machine: &Machine,
 		Object:  newUpgrade,
-		World:   func() World { return running("8.1.1", 2, 2) },
+		World:   func() World { return running("8.1.1", 2, 1) },
 		Perform: Perform,
 		Settle:  Settle,
-		Any:     anyUpgrade,
 		End:     "Completed/AllCurrent",
 		Also:    []string{"Failed/StatusLost"},
 		Large:   true,
@@ -38,7 +46,7 @@ func newUpgrade() *valkeyv1.ValkeyUpgrade {
 	return &valkeyv1.ValkeyUpgrade{
 		ObjectMeta: metav1.ObjectMeta{Name: "to-9", Namespace: "shop", UID: "u1", ResourceVersion: "7", Generation: 1, CreationTimestamp: created},
 		Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: "web"}, Image: "valkey:9.1.2", Strategy: valkeyv1.Automatic,
-			ReplicationSyncTimeoutSeconds: 300, PodReadyTimeoutSeconds: 600},
+			ReplicationSyncTimeoutSeconds: 15, PodReadyTimeoutSeconds: 20},
 	}
 }
 
@@ -78,6 +86,29 @@ func running(version string, shards, replicas int) World {
 	return w
 }
 
+func TestMachine(t *testing.T)     { fsmtest.Try(t, newBench()) }
 func TestTranscripts(t *testing.T) { fsmtest.Transcripts(t, newBench()) }
 
-func TestHappyPath(t *testing.T) { fsmtest.Drill(t, newBench()) }
+func TestScenarios(t *testing.T) {
+	for name, s := range scenarios {
+		t.Run(name, func(t *testing.T) {
+			all := s.run()
+			last := all[len(all)-1].obj.Status
+			ready := apimeta.FindStatusCondition(last.Conditions, fsm.Ready)
+			if ready == nil || string(last.Phase)+"/"+ready.Reason != s.end {
+				t.Fatalf("%s: %s, want %s", last.Phase, last.WaitingFor, s.end)
+			}
+			t.Logf("%d stages; %s", len(all), ready.Message)
+		})
+	}
+}
+
+// TestPaths drills every way an upgrade may go.
+func TestPaths(t *testing.T) {
+	for name, s := range scenarios {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fsmtest.Drill(t, s.bench())
+		})
+	}
+}

@@ -11,7 +11,7 @@ import (
 // remove deletes a pod of the shard, to be made anew by what its StatefulSet bears. If it
 // were wrong, a copy of the shard would be lost.
 func (s sight) remove(in shard, n topology.Node) fsm.Decision {
-	if n.Name == s.Replacing && !n.Ready { // it is on its way out
+	if n.Leaving {
 		return s.awaitPod(in, n)
 	}
 	if other, silent := elsewhere(in, s); silent {
@@ -30,7 +30,7 @@ func (s sight) remove(in shard, n topology.Node) fsm.Decision {
 func (s sight) removeBroken(in shard) (fsm.Decision, bool) {
 	n, found := s.find(func(n topology.Node) bool {
 		hopeless := n.Unborn || n.Ended || n.Trouble != "" || in.Obj.Status.Phase == RollingBack
-		return n.UID != "" && n.Outdated && n.Server == nil && hopeless
+		return n.UID != "" && n.Outdated && n.Server == nil && !n.Leaving && hopeless
 	})
 	if !found {
 		return fsm.Decision{}, false

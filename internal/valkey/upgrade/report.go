@@ -76,6 +76,9 @@ func noteWish(in input, s *valkeyv1.ShardUpgrade) {
 // of it.
 func noteFailover(in input, s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade) {
 	lane := laneOf(in, *s)
+	if s.Phase == UpgradingReplicas || s.Phase == WaitingForSync {
+		s.OldPrimary = "" // decided anew
+	}
 	switch {
 	case s.Phase == FailingOver && was.Phase != FailingOver:
 		sees := look(lane)

@@ -61,7 +61,7 @@ func failureOf(in shard, outcomes []fsm.Outcome) (fsm.Reason, string) {
 	if as, known := timedOut[reason]; known {
 		reason = as
 	}
-	return reason, "in vain: " + d.Message
+	return reason, "not in time: " + d.Message
 }
 
 // noteVersions notes what ran before, and what the first server that came back runs.
