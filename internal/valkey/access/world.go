@@ -13,6 +13,8 @@ type Server struct {
 	Replica, Linked bool
 	// Connection names that link: another one has another name. "" is none.
 	Connection string
+	// Material is where it read its certificates last.
+	Material MaterialFiles
 }
 
 // Account is one user at one server.

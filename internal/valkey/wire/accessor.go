@@ -39,6 +39,6 @@ type Accessor interface {
 	// once and without a copy of all data. Of one that is gone nothing is asked.
 	Reconnect(ctx context.Context, at Target, connection string) error
 	// ReloadCertificates makes the server read its certificate, its key and the authorities
-	// from a directory: all of them, or none. Connections that stand are left alone.
-	ReloadCertificates(ctx context.Context, at Target, dir string) error
+	// from files of a directory: all of them, or none. Connections that stand are left alone.
+	ReloadCertificates(ctx context.Context, at Target, dir string, files access.MaterialFiles) error
 }

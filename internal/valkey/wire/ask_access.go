@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/valkey-io/valkey-go"
@@ -13,6 +14,10 @@ import (
 const (
 	primaryUser = "primaryuser"
 	primaryAuth = "primaryauth"
+
+	certificateFile = "tls-cert-file"
+	keyFile         = "tls-key-file"
+	authoritiesFile = "tls-ca-cert-file"
 )
 
 // AskAccess implements AccessReader. It is two round trips: users are asked for by name.
@@ -22,7 +27,7 @@ func (c *Client) AskAccess(ctx context.Context, at Target) (*access.Server, erro
 	}
 	replies, err := c.do(ctx, at.Addr,
 		[]string{"ACL", "USERS"},
-		[]string{"CONFIG", "GET", primaryUser, primaryAuth},
+		[]string{"CONFIG", "GET", primaryUser, primaryAuth, certificateFile, keyFile, authoritiesFile},
 		[]string{"ROLE"},
 		[]string{"CLIENT", "LIST", "TYPE", "PRIMARY"},
 	)
@@ -30,7 +35,7 @@ func (c *Client) AskAccess(ctx context.Context, at Target) (*access.Server, erro
 		return nil, err
 	}
 	s := &access.Server{Accounts: map[string]access.Account{}}
-	if err := readLogin(s, replies[1]); err != nil {
+	if err := readSettings(s, replies[1]); err != nil {
 		return nil, fmt.Errorf("ask %s: %w", at.Addr, err)
 	}
 	if err := readLink(s, replies[2], replies[3]); err != nil {
@@ -67,8 +72,8 @@ func (c *Client) accounts(ctx context.Context, at Target, s *access.Server, user
 	return nil
 }
 
-// readLogin reads how the server logs on. Its password is in the answer, and ends here.
-func readLogin(s *access.Server, reply valkey.ValkeyMessage) error {
+// readSettings reads how the server logs on. Its password is in the answer, and ends here.
+func readSettings(s *access.Server, reply valkey.ValkeyMessage) error {
 	settings, err := reply.AsStrMap()
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -76,6 +81,13 @@ func readLogin(s *access.Server, reply valkey.ValkeyMessage) error {
 	s.PrimaryUser = settings[primaryUser]
 	if password := settings[primaryAuth]; password != "" {
 		s.PrimaryHash = access.NewPassword(password).Hash()
+	}
+	if settings[certificateFile] != "" {
+		s.Material = access.MaterialFiles{
+			Certificate: filepath.Base(settings[certificateFile]),
+			Key:         filepath.Base(settings[keyFile]),
+			Authorities: filepath.Base(settings[authoritiesFile]),
+		}
 	}
 	return nil
 }

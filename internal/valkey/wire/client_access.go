@@ -70,12 +70,12 @@ func (c *Client) Reconnect(ctx context.Context, at Target, connection string) er
 }
 
 // ReloadCertificates implements Accessor.
-func (c *Client) ReloadCertificates(ctx context.Context, at Target, dir string) error {
+func (c *Client) ReloadCertificates(ctx context.Context, at Target, dir string, files access.MaterialFiles) error {
 	return c.toldAs(ctx, at, []string{
 		"CONFIG", "SET",
-		"tls-cert-file", filepath.Join(dir, "tls.crt"),
-		"tls-key-file", filepath.Join(dir, "tls.key"),
-		"tls-ca-cert-file", filepath.Join(dir, "ca.crt"),
+		certificateFile, filepath.Join(dir, files.Certificate),
+		keyFile, filepath.Join(dir, files.Key),
+		authoritiesFile, filepath.Join(dir, files.Authorities),
 	})
 }
 

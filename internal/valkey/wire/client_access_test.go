@@ -42,8 +42,8 @@ func TestAccessCommands(t *testing.T) {
 			}
 			s.mu.Lock()
 			told := slices.DeleteFunc(s.heard, func(h string) bool {
-				_, asked := accounts()[h]
-				return asked || strings.HasPrefix(h, "CLIENT SET") || strings.HasPrefix(h, "HELLO")
+				_, question := accounts()[h]
+				return question || strings.HasPrefix(h, "CLIENT SET") || strings.HasPrefix(h, "HELLO")
 			})
 			if !slices.Equal(c.want, told) {
 				t.Errorf("told %q", told)
@@ -59,11 +59,14 @@ func TestAccessCommands(t *testing.T) {
 	}
 }
 
+const asked = "CONFIG GET primaryuser primaryauth tls-cert-file tls-key-file tls-ca-cert-file"
+
 // accounts is what a replica with one user says.
 func accounts() map[string]string {
 	a := three(aReplica)
 	a["ACL USERS"] = "*2\r\n" + bulk("default") + bulk("shop")
-	a["CONFIG GET primaryuser primaryauth"] = "*4\r\n" + bulk("primaryuser") + bulk("u") + bulk("primaryauth") + bulk("foobared")
+	a[asked] = "*10\r\n" + bulk("primaryuser") + bulk("u") + bulk("primaryauth") + bulk("foobared") +
+		bulk("tls-cert-file") + bulk("/tls/tls.crt") + bulk("tls-key-file") + bulk("/tls/tls.key") + bulk("tls-ca-cert-file") + bulk("/tls/ca.crt")
 	a["ROLE"] = "*5\r\n" + bulk("slave") + bulk("10.0.0.2") + ":6379\r\n" + bulk("connected") + ":14\r\n"
 	a["CLIENT LIST TYPE PRIMARY"] = bulk("id=5 addr=10.0.0.2:6379 laddr=10.0.0.1:77 fd=9 name= age=3 user=(superuser)\n")
 	a["ACL GETUSER default"] = "*4\r\n" + bulk("flags") + "*2\r\n" + bulk("off") + bulk("nopass") + bulk("passwords") + "*0\r\n"
@@ -84,16 +87,36 @@ func TestAskAccess(t *testing.T) {
 		Accounts:    map[string]access.Account{access.Default: {Open: true}, "shop": {On: true, Passwords: []access.Hash{"aa"}}},
 		PrimaryUser: "u", PrimaryHash: access.NewPassword("foobared").Hash(),
 		Replica: true, Linked: true, Connection: "10.0.0.1:77",
+		Material: access.FilesOf(""),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for _, broken := range []string{"ACL USERS", "CONFIG GET primaryuser primaryauth", "ROLE", "CLIENT LIST TYPE PRIMARY", "ACL GETUSER shop"} {
+	for _, broken := range []string{"ACL USERS", asked, "ROLE", "CLIENT LIST TYPE PRIMARY", "ACL GETUSER shop"} {
 		s := newStub(t, accounts())
 		s.answers[broken] = ":7\r\n"
 		if _, err := client.AskAccess(t.Context(), Target{Addr: s.Addr().String(), ID: ida}); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: error %v", broken, err)
 		}
+	}
+}
+
+func TestReloadCertificates(t *testing.T) {
+	const told = "CONFIG SET tls-cert-file /tls/tls-1.crt tls-key-file /tls/tls-1.key tls-ca-cert-file /tls/ca-1.crt"
+	s := newStub(t, three(anOwner))
+	s.answers[told] = "+OK\r\n"
+	client := NewClient()
+	defer client.Close()
+	at := Target{Addr: s.Addr().String(), ID: ida}
+	if err := client.ReloadCertificates(t.Context(), at, "/tls", access.FilesOf("1")); err != nil {
+		t.Error(err)
+	}
+	s.answers[told] = "-ERR CONFIG SET failed - Unable to update TLS configuration.\r\n"
+	if err := client.ReloadCertificates(t.Context(), at, "/tls", access.FilesOf("1")); !errors.Is(err, ErrRefused) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if _, err := client.Certificate(t.Context(), at); !errors.Is(err, ErrRefused) {
+		t.Errorf("without TLS: %v", err)
 	}
 }
 

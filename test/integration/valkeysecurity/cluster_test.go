@@ -41,6 +41,7 @@ type cluster struct {
 	version, program, node, network string
 	servers                         []*server
 	client                          *wire.Client // logs on as the operator's user
+	first                           *authority   // signed the first certificates
 
 	mu       sync.Mutex
 	users    map[string]string // what Secrets hold now, as files
@@ -66,9 +67,9 @@ func build(t testing.TB, version string) *cluster {
 	if c.network, err = freeNetwork(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	first := newAuthority(t, "first")
-	c.believe(first)
-	c.tls = first.issue(t, first)
+	c.first = newAuthority(t, "first")
+	c.believe(c.first)
+	c.tls = c.first.issue(t, c.first)
 	c.client = wire.NewClientWith(wire.Access{Login: c.login(access.Operator, access.OperatorFile), TLS: c.trust()})
 	dir := t.TempDir()
 	for i := range wiretest.Servers {
