@@ -4,16 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
+	"github.com/statecraft-dev/statecraft/internal/valkey/observe"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
@@ -41,12 +39,20 @@ type doors struct {
 
 // door is what is known of one cluster's Secrets.
 type door struct {
-	mu      sync.Mutex
-	readAt  time.Time
-	secrets access.Secrets
-	roots   string // the authorities, as they were read
-	client  *wire.Client
+	mu     sync.Mutex
+	readAt time.Time
+	keys   access.Keys
+	client *wire.Client
 }
+
+// opened is a door with its keys in it.
+type opened struct {
+	*wire.Client
+	keys access.Keys
+}
+
+// Keys implements act.Keyed and observe.Keyed.
+func (o opened) Keys() access.Keys { return o.keys }
 
 func (d *doors) to(ctx context.Context, key read.Key) (Servers, error) {
 	var c valkeyv1.ValkeyCluster
@@ -72,64 +78,35 @@ func (o *door) unlock(ctx context.Context, live read.Live, c *valkeyv1.ValkeyClu
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.client != nil && time.Since(o.readAt) < readAgain {
-		return o.client, nil
+		return opened{o.client, o.keys}, nil
 	}
-	secrets, roots, err := readSecrets(ctx, live, c)
+	keys, err := observe.Keys(ctx, live, c)
 	if err != nil {
 		return nil, err
 	}
-	o.readAt, o.secrets = time.Now(), secrets
-	if o.client != nil && o.roots == roots {
-		return o.client, nil
-	}
-	if o.client != nil {
+	if o.client != nil && o.keys.Authorities != keys.Authorities {
 		o.client.Close()
+		o.client = nil
 	}
-	o.roots, o.client = roots, wire.NewClientWith(o.access(c, roots))
-	return o.client, nil
+	o.readAt, o.keys = time.Now(), keys
+	if o.client == nil {
+		o.client = wire.NewClientWith(o.access(c))
+	}
+	return opened{o.client, o.keys}, nil
 }
 
-func (o *door) access(c *valkeyv1.ValkeyCluster, roots string) (a wire.Access) {
+func (o *door) access(c *valkeyv1.ValkeyCluster) (a wire.Access) {
 	if c.Spec.Auth != nil {
 		a.Login = func() (string, []access.Password, error) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			return access.Operator, o.secrets.Operator, nil
+			return access.Operator, o.keys.Secrets.Operator, nil
 		}
 	}
 	if c.Spec.TLS != nil {
 		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM([]byte(roots))
+		pool.AppendCertsFromPEM([]byte(o.keys.Authorities))
 		a.TLS = &tls.Config{RootCAs: pool, ServerName: spec.ServerName(c), MinVersion: tls.VersionTLS12}
 	}
 	return a
-}
-
-var errNoKey = errors.New("a key of the Secret is missing")
-
-// readSecrets reads all that is needed to log on.
-func readSecrets(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster) (secrets access.Secrets, roots string, err error) {
-	if c.Spec.Auth != nil {
-		var own corev1.Secret
-		if err := live.Get(ctx, read.Key{Namespace: c.Namespace, Name: spec.AccessName(c)}, &own); err != nil {
-			return secrets, "", fmt.Errorf("read passwords: %w", err)
-		}
-		files := map[string]string{}
-		for name, text := range own.Data {
-			files[name] = string(text)
-		}
-		if secrets, err = access.ParseSecrets(files); err != nil {
-			return secrets, "", fmt.Errorf("read passwords from Secret %s: %w", own.Name, err)
-		}
-	}
-	if t := c.Spec.TLS; t != nil {
-		var s corev1.Secret
-		if err := live.Get(ctx, read.Key{Namespace: c.Namespace, Name: t.SecretName}, &s); err != nil {
-			return secrets, "", fmt.Errorf("read authorities: %w", err)
-		}
-		if roots = string(s.Data[valkeyv1.AuthorityKey]); roots == "" {
-			return secrets, "", fmt.Errorf("read %s from Secret %s: %w", valkeyv1.AuthorityKey, s.Name, errNoKey)
-		}
-	}
-	return secrets, roots, nil
 }

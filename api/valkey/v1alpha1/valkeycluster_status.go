@@ -47,6 +47,11 @@ type ValkeyClusterStatus struct {
 	// too soon: servers vote only once in a while.
 	// +optional
 	LastFailover *metav1.Time `json:"lastFailover,omitempty"`
+	// credentials tells which passwords and certificates all servers have, and gives none of
+	// them away.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Credentials string `json:"credentials,omitempty"`
 	// currentOperation names what is under way; it is empty at rest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

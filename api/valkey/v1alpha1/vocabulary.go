@@ -31,6 +31,8 @@ const (
 	Progressing = "Progressing"
 	// Degraded: the cluster stands with fewer nodes than it should have.
 	Degraded = "Degraded"
+	// AccessApplied: all servers have the passwords and certificates of the Secrets.
+	AccessApplied = "AccessApplied"
 )
 
 // What status.currentOperation says.

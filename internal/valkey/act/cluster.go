@@ -31,6 +31,7 @@ type Cluster struct {
 	Door         Door
 	Live         read.Live
 	Work         *kube.Worker // moves slots
+	Access       *kube.Worker // changes passwords and certificates
 	// Marks owns nothing but the mark that a cluster was formed: under one name with
 	// the rest, an apply by somebody who has not seen it yet would remove it.
 	Marks kube.Writer
@@ -98,6 +99,8 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 // command gives a command to servers.
 func (a Cluster) command(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) error {
 	switch e := effect.(type) {
+	case cluster.ApplyAccess:
+		return a.applyAccess(client.ObjectKeyFromObject(c), e)
 	case cluster.MoveSlots:
 		return a.moveSlots(client.ObjectKeyFromObject(c), e)
 	case cluster.Meet:

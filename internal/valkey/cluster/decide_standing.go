@@ -109,6 +109,7 @@ func housekeeping(in input) (effects []fsm.Effect) {
 		}
 		effects = append(effects, e)
 	}
+	effects = append(effects, applyAccess(in)...)
 	upgrades, _ := follow(in)
 	return append(effects, upgrades...)
 }

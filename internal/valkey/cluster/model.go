@@ -22,6 +22,8 @@ func Perform(w World, effect fsm.Effect) World {
 		if w.Reservation.State == Ours {
 			w.Reservation = Reservation{State: Free}
 		}
+	case ApplyAccess:
+		w.Access.Work = Ended
 	case MakePasswords:
 		w.Access.Missing = false
 	case MakeUpgrade:

@@ -83,6 +83,8 @@ const (
 	ReasonChangeNotApplied   fsm.Reason = "ChangeNotApplied"   // healthy, and the spec asks for what an upgrade has still to do, or could not
 	ReasonUpgrading          fsm.Reason = "Upgrading"          // an upgrade works on the cluster
 	ReasonUpgradeAbandoned   fsm.Reason = "UpgradeAbandoned"   // shards run different templates, and no upgrade is there to end it
+	ReasonApplyingAccess     fsm.Reason = "ApplyingAccess"     // servers are being told of changed passwords and certificates
+	ReasonAccessApplied      fsm.Reason = "AccessApplied"      // they have them
 	ReasonNodesMissing       fsm.Reason = "NodesMissing"       // a node is not ready or out of reach
 	ReasonHealing            fsm.Reason = "Healing"            // servers that were lost or moved are being brought back
 	ReasonScaling            fsm.Reason = "Scaling"            // the spec asks for another number of shards or replicas

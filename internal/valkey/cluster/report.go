@@ -33,6 +33,7 @@ func Wanted(c *valkeyv1.ValkeyCluster) Shape {
 // report copies what was seen into the status. What was not seen stays.
 func report(out *valkeyv1.ValkeyCluster, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
 	noteFailover(out, in, outcomes)
+	noteAccess(out, in.World)
 	s, w := &out.Status, in.World
 	s.Endpoint = fmt.Sprintf("%s.%s.svc:%d", out.Name, out.Namespace, valkeyv1.ClientPort)
 	s.Selector = fmt.Sprintf("%s=%s,%s=0", valkeyv1.ClusterLabel, out.Name, podIndexLabel)
@@ -138,6 +139,9 @@ func conditions(in input, _ fsm.Decision) []metav1.Condition {
 	}
 	for i := range own {
 		own[i].Reason = string(phase)
+	}
+	if access, has := accessCondition(in); has {
+		own = append(own, access)
 	}
 	if up := in.World.Upgrade; up != nil && phase == Running {
 		own = append(own, metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(ReasonUpgrading),

@@ -25,8 +25,7 @@ type World struct {
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
 	// Own are the upgrades that the cluster made to follow its spec.
 	Own []OwnUpgrade `json:"own,omitempty"`
-	// Access is what is needed to log on to servers; it is looked at until the cluster is
-	// formed.
+	// Access is what is needed to log on to servers.
 	Access Access `json:"access,omitzero"`
 	// Nodes is every place there should be, by shard and ordinal; those without a
 	// pod have no UID.
@@ -76,12 +75,6 @@ type Child struct {
 	// Of a StatefulSet: the template of its pods, and the image in it.
 	Template string `json:"template,omitempty"`
 	Image    string `json:"image,omitempty"`
-}
-
-// Access is what servers need before they can start: passwords and certificates.
-type Access struct {
-	Missing bool   `json:"missing,omitempty"` // the operator's own passwords are to be made
-	Doubt   string `json:"doubt,omitempty"`   // what is wrong with what the user brings
 }
 
 // Reservation is who may operate on the cluster.

@@ -96,3 +96,19 @@ func certificate(c *valkeyv1.ValkeyCluster, s *corev1.Secret) string {
 	}
 	return ""
 }
+
+// applied says what servers were last opened with, and how far the work is that brings all
+// of them to it.
+func (o Cluster) applied(w *cluster.World, key read.Key) {
+	w.Access.Print = o.Servers.Last(key).Value.Keys
+	if w.Access.Print == "" {
+		return
+	}
+	key.Name = cluster.AccessWork(key.Name, w.Access.Print)
+	switch work := o.Access.Work(key); {
+	case work.State == read.WorkRunning:
+		w.Access.Work = cluster.Moving
+	case work.State == read.WorkEnded && work.Err == nil:
+		w.Access.Work = cluster.Ended
+	}
+}

@@ -34,6 +34,7 @@ type Cluster struct {
 	Reservations read.Reservations
 	Servers      read.Samples[Answers]
 	Work         read.Works // what moves slots
+	Access       read.Works // what changes passwords and certificates
 
 	young time.Duration // how old what a server said may be; 0 is as old as the phase allows
 }
@@ -67,8 +68,11 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 		}
 	}
 	w.Migration = o.migration(read.Key{Namespace: c.Namespace, Name: c.Name})
-	w.Nodes, err = o.nodes(ctx, c, w.Shape, shards)
-	return w, err
+	if w.Nodes, err = o.nodes(ctx, c, w.Shape, shards); err != nil {
+		return w, err
+	}
+	o.applied(&w, read.Key{Namespace: c.Namespace, Name: c.Name})
+	return w, nil
 }
 
 // migration is what is known of the work that moves slots.

@@ -38,7 +38,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
 			if p := byName[n.Name]; p != nil && shard != nil && ownedBy(p, shard.UID) {
 				n.Pod = podFacts(n.Pod, p)
-				n.Server = answers[n.Addr]
+				n.Server = answers.Servers[n.Addr]
 				if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
 					return nil, err
 				}

@@ -11,6 +11,7 @@ import (
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -32,7 +33,14 @@ const (
 
 // Answers is what the servers of a cluster say, by address. One that is silent is
 // not in it: that it is, is a fact and not an error.
-type Answers map[string]*topology.Server
+type Answers struct {
+	Servers map[string]*topology.Server
+	// Keys is the print of what they were opened with, "" if they were open.
+	Keys string
+}
+
+// Keyed is a door with its keys in it.
+type Keyed interface{ Keys() access.Keys }
 
 // Servers asks the servers of clusters. Its Take is a sampler's.
 type Servers struct {
@@ -44,16 +52,19 @@ type Servers struct {
 func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	pods, err := podsOf(ctx, s.Cached, key)
 	if err != nil {
-		return nil, err
+		return Answers{}, err
 	}
 	servers, err := s.Door(ctx, key)
 	if err != nil {
-		return nil, err
+		return Answers{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, inAll)
 	defer cancel()
 	var mu sync.Mutex
-	answers := Answers{}
+	answers := Answers{Servers: map[string]*topology.Server{}}
+	if keyed, is := servers.(Keyed); is {
+		answers.Keys = keyed.Keys().Print()
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atATime)
 	for i := range pods {
@@ -65,7 +76,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 			if server, err := servers.Ask(ctx, addr); err == nil {
 				mu.Lock()
 				defer mu.Unlock()
-				answers[addr] = server
+				answers.Servers[addr] = server
 			}
 			return nil
 		})
@@ -75,7 +86,9 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 
 // Same says that two looks saw the same, but for offsets and counts: so a cluster at
 // rest does not change.
-func Same(a, b Answers) bool { return maps.EqualFunc(a, b, (*topology.Server).Same) }
+func Same(a, b Answers) bool {
+	return a.Keys == b.Keys && maps.EqualFunc(a.Servers, b.Servers, (*topology.Server).Same)
+}
 
 // Every is how often a cluster of so many servers is asked in this phase; 0 is not at
 // all. What all of them say grows with the square of their number, so many are asked

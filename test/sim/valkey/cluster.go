@@ -99,7 +99,10 @@ func (s *story) build(c *sim.Cell) {
 	servers := door{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }}
 	sampler := valkey.NewSampler(env, valkey.Open(servers), c.Wake(clusterKind))
 	work := &kube.Worker{Wake: c.Wake(clusterKind)}
-	r := valkey.NewCluster(env, spec.Builder{NodeImage: "node"}, valkey.Open(servers), sampler, work)
+	r := valkey.NewCluster(env, valkey.Parts{
+		Build: spec.Builder{NodeImage: "node"}, Door: valkey.Open(servers), Sampler: sampler, Work: work,
+		Access: &kube.Worker{Wake: c.Wake(clusterKind)},
+	})
 	c.Sample(sampler)
 	c.Work(work)
 	c.Add(sim.Controller{Reconciler: r, Kind: clusterKind, Echo: r.Store.Wrote, Wakes: wakes})

@@ -1,0 +1,45 @@
+package valkey
+
+import (
+	"context"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/act"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/observe"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+)
+
+// Parts is what the controllers of the area share.
+type Parts struct {
+	Build   spec.Builder
+	Door    Door
+	Sampler *Sampler
+	Work    *kube.Worker // moves slots
+	Access  *kube.Worker // changes passwords and certificates
+}
+
+// NewCluster builds the controller of ValkeyClusters.
+func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
+	r := kube.NewReconciler(e, &cluster.Machine)
+	r.Observe = observe.Cluster{
+		Build: p.Build, Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations,
+		Servers: p.Sampler, Work: p.Work, Access: p.Access,
+	}.Observe
+	door := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Door(ctx, key) }
+	r.Act = act.Cluster{
+		Build: p.Build, Children: e.Writer("valkeycluster"), Marks: e.Writer("valkeycluster-formed"),
+		Reservations: e.Reservations(), Door: door, Live: e.LiveReader(), Work: p.Work, Access: p.Access,
+	}.Act
+	r.Then = func(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
+		if !found {
+			p.Sampler.Every(key, 0)
+			p.Work.Forget(key)
+			return
+		}
+		p.Sampler.Every(key, observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes()))
+	}
+	return r
+}
