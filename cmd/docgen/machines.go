@@ -4,6 +4,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
 
 // machines lists every machine that has a reference page. A test fails if one that
@@ -11,6 +12,7 @@ import (
 var machines = []machine{
 	of(&keeper.Machine, "internal/capture/keeper"),
 	of(&cluster.Machine, "internal/valkey/cluster"),
+	of(&upgrade.Machine, "internal/valkey/upgrade"),
 }
 
 // machine is one kind, without its type parameters.

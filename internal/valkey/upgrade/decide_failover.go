@@ -116,7 +116,7 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 		return fsm.Wait(ReasonClusterUnstable, "valkey").In(glance).Because("shard %s: all to agree: %s", in.Lane, doubt)
 	}
 	if left := linger - stay; left > 0 {
-		return fsm.Wait(ReasonClusterUnstable, "valkey").In(left).Because("shard %s: clients to hear from %s who is the primary", in.Lane, s.OldPrimary)
+		return fsm.Wait(ReasonClusterUnstable, "valkey").In(left).Because("shard %s: clients to hear who is the primary", in.Lane)
 	}
 	return fsm.Fire(ClusterStable, ReasonClusterStable)
 }

@@ -15,11 +15,12 @@ type input = fsm.Input[*valkeyv1.ValkeyUpgrade, World]
 
 // Machine is the whole procedure.
 var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
-	Kind:    "ValkeyUpgrade",
-	OneShot: true,
-	Lost:    lost,
-	Reflex:  keepReservation,
-	Report:  report,
+	Kind:       "ValkeyUpgrade",
+	OneShot:    true,
+	Lost:       lost,
+	Reflex:     keepReservation,
+	Conditions: conditions,
+	Report:     report,
 	Lanes: &fsm.Lanes[*valkeyv1.ValkeyUpgrade, World]{
 		Rules: shardRules,
 		In:    []fsm.Phase{InProgress, RollingBack},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -62,6 +64,28 @@ func failureOf(in shard, outcomes []fsm.Outcome) (fsm.Reason, string) {
 		reason = as
 	}
 	return reason, "not in time: " + d.Message
+}
+
+// lastWords say more where an end has nothing but its name.
+var lastWords = map[fsm.Reason]string{
+	fsm.Reason(fsm.Lost): "the status of this upgrade was lost after it had begun, or a newer upgrade has changed the cluster; it is never begun " +
+		"again: look at what the pods run, and make another upgrade",
+	fsm.Reason(Superseded):    "another upgrade that is not older has changed the cluster meanwhile; make another one if this is still wanted",
+	fsm.Reason(ClusterGone):   "the cluster that was to be upgraded is gone",
+	fsm.Reason(ChecksFailed):  "the cluster could not be looked at, or not be reserved, for too long; make another upgrade",
+	fsm.Reason(EffectRefused): "the cluster could not be reserved",
+}
+
+// conditions are the kernel's, with words.
+func conditions(_ input, d fsm.Decision) []metav1.Condition {
+	words, known := lastWords[d.Reason]
+	if !known || d.Message != "" {
+		return nil
+	}
+	return []metav1.Condition{
+		{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(d.Reason), Message: words},
+		{Type: fsm.Stalled, Status: metav1.ConditionTrue, Reason: string(d.Reason), Message: words},
+	}
 }
 
 // noteVersions notes what ran before, and what the first server that came back runs.
