@@ -32,7 +32,7 @@ var notOperator = []string{"GET key", "SET key value", "DUMP key", "KEYS *", "EV
 var (
 	isReplication = []string{"PING", "PSYNC ? -1", "REPLCONF ACK 0", "SELECT 0", "RESTORE-ASKING key 0 value"}
 	// alsoReplication is for slots that move as a whole.
-	alsoReplication = []string{"CLUSTER SYNCSLOTS FINISH", "SET key value", "FUNCTION LOAD x", "MULTI", "EXEC"}
+	alsoReplication = []string{"CLUSTER SYNCSLOTS FINISH", "SET key value", "FUNCTION LOAD x"}
 	notReplication  = []string{"GET key", "KEYS *", "CONFIG GET x", "CONFIG SET x y", "ACL SETUSER x", "CLUSTER RESET", "SHUTDOWN", "EVAL script 0"}
 )
 

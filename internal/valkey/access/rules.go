@@ -44,7 +44,7 @@ func operatorRules(version string) []string {
 func replicationRules(version string) []string {
 	rules := allow([]string{"~*"}, []string{"ping", "psync", "replconf", "select", "restore-asking"})
 	if !topology.Older(version, "9") {
-		rules = append(rules, "+cluster|syncslots", "+@write", "+function", "+multi", "+exec")
+		rules = append(rules, "+cluster|syncslots", "+@write", "+function")
 	}
 	return rules
 }

@@ -28,7 +28,7 @@ const (
 	pollEvery    = 50 * time.Millisecond
 	answerWithin = time.Second
 	settleWithin = 40 * time.Second
-	nodeTimeout  = 2 * time.Second
+	nodeTimeout  = 5 * time.Second
 	port         = "6379"
 )
 

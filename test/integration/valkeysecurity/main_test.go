@@ -8,12 +8,17 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
+// atOnce is how many clusters run side by side: with TLS they work more than others.
+var atOnce = make(chan struct{}, 6)
+
 // forEachVersion runs a test on a cluster of every version.
 func forEachVersion(t *testing.T, try func(t *testing.T, c *cluster)) {
 	t.Helper()
 	for _, version := range servers.Versions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
+			atOnce <- struct{}{}
+			defer func() { <-atOnce }()
 			c := build(t, version)
 			c.form(t)
 			try(t, c)
