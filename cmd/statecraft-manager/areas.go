@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/valkey"
@@ -17,7 +18,7 @@ func areas(f *flags) []kube.AreaSetup {
 }
 
 // oneShots are the kinds that end for good and then hold no reservation.
-var oneShots = map[string]bool{}
+var oneShots = map[string]bool{"ValkeyUpgrade." + valkeyv1.GroupVersion.Group: true}
 
 func areaNames() (names []string) {
 	for _, a := range areas(&flags{}) {

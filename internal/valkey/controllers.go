@@ -2,14 +2,17 @@ package valkey
 
 import (
 	"context"
+	"fmt"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/act"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/observe"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
 
 // Parts is what the controllers of the area share.
@@ -19,6 +22,25 @@ type Parts struct {
 	Sampler *Sampler
 	Work    *kube.Worker // moves slots
 	Access  *kube.Worker // changes passwords and certificates
+}
+
+// NewUpgrade builds the controller of ValkeyUpgrades.
+func NewUpgrade(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyUpgrade, upgrade.World] {
+	r := kube.NewReconciler(e, &upgrade.Machine)
+	r.Observe = observe.Upgrade{
+		Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations, Servers: p.Sampler,
+		Template: func(c *valkeyv1.ValkeyCluster, u *valkeyv1.ValkeyUpgrade) string {
+			return p.Build.TemplateName(c, spec.VariantOf(c, u.Spec.Image, string(u.UID)))
+		},
+	}.Observe
+	r.Act = func(ctx context.Context, u *valkeyv1.ValkeyUpgrade, effect fsm.Effect) (string, error) {
+		servers, err := p.Door(ctx, read.Key{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name})
+		if err != nil {
+			return "", fmt.Errorf("log on to servers: %w", err)
+		}
+		return act.Upgrade{Pods: e.Writer("valkeyupgrade"), Reservations: e.Reservations(), Servers: servers, Live: e.LiveReader()}.Act(ctx, u, effect)
+	}
+	return r
 }
 
 // NewCluster builds the controller of ValkeyClusters.

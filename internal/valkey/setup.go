@@ -85,6 +85,14 @@ func setup(a *kube.Area, door Door, build spec.Builder) error {
 			return fmt.Errorf("run worker: %w", err)
 		}
 	}
+	of := upgradesOf(a)
+	if err := kube.Add(a, NewUpgrade(a.Env, parts),
+		kube.Mapped(a, &valkeyv1.ValkeyCluster{}, of),
+		kube.Mapped(a, &appsv1.StatefulSet{}, of),
+		kube.Mapped(a, &corev1.Pod{}, of),
+	); err != nil {
+		return err
+	}
 	return kube.Add(a, NewCluster(a.Env, parts), waker,
 		changed(a, &corev1.Service{}),
 		changed(a, &corev1.ConfigMap{}),

@@ -13,6 +13,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
 
 // changed wakes the owner of a child that was changed or removed. That one was made
@@ -41,4 +42,25 @@ func upgraded(_ context.Context, obj client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: read.Key{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name}}}
+}
+
+// upgradesOf wakes the upgrades that have not ended of the cluster that something belongs to.
+func upgradesOf(a *kube.Area) func(context.Context, client.Object) []reconcile.Request {
+	cached := a.Env.Cached()
+	return func(ctx context.Context, obj client.Object) (woken []reconcile.Request) {
+		name := obj.GetLabels()[valkeyv1.ClusterLabel]
+		if c, is := obj.(*valkeyv1.ValkeyCluster); is {
+			name = c.Name
+		}
+		var list valkeyv1.ValkeyUpgradeList
+		if name == "" || cached.List(ctx, &list, read.InNamespace(obj.GetNamespace())) != nil {
+			return nil // who is not woken looks by itself in a moment
+		}
+		for _, u := range list.Items {
+			if u.Spec.ClusterRef.Name == name && !upgrade.Ended(u.Status.Phase) {
+				woken = append(woken, reconcile.Request{NamespacedName: read.Key{Namespace: u.Namespace, Name: u.Name}})
+			}
+		}
+		return woken
+	}
 }

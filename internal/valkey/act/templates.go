@@ -34,7 +34,7 @@ func (a Cluster) shard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster
 }
 
 // marks are what a StatefulSet bears of its template.
-var marks = []string{spec.AppliedAnnotation, spec.TemplateAnnotation, spec.UpgradeAnnotation}
+var marks = []string{spec.AppliedAnnotation, valkeyv1.TemplateAnnotation, valkeyv1.UpgradeAnnotation}
 
 // asItIs leaves the pods of a shard as they are when only its width changes.
 func (a Cluster) asItIs(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) (*appsv1.StatefulSet, error) {
@@ -69,11 +69,11 @@ func (a Cluster) asAsked(ctx context.Context, c *valkeyv1.ValkeyCluster, e clust
 		}
 		// What the spec asks for is not what it gets: so it bears no stamp of it.
 		s.Spec.Template = *template
-		s.Annotations[spec.AppliedAnnotation], s.Annotations[spec.TemplateAnnotation] = "none", e.Template
+		s.Annotations[spec.AppliedAnnotation], s.Annotations[valkeyv1.TemplateAnnotation] = "none", e.Template
 	} else if a.Build.TemplateName(c, v) != e.Template {
 		return nil, &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: the spec was edited since upgrade %s asked", e.Child, e.Upgrade)}
 	}
-	s.Annotations[spec.UpgradeAnnotation] = u.CreationTimestamp.UTC().Format(time.RFC3339) + " " + string(u.UID)
+	s.Annotations[valkeyv1.UpgradeAnnotation] = u.CreationTimestamp.UTC().Format(time.RFC3339) + " " + string(u.UID)
 	return s, nil
 }
 

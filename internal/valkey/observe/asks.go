@@ -10,6 +10,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
 
 const upgradeKind = "ValkeyUpgrade"
@@ -43,9 +44,6 @@ func (o Cluster) upgrade(ctx context.Context, c *valkeyv1.ValkeyCluster, holder 
 	return found, nil
 }
 
-// over are the phases in which an upgrade does nothing any more.
-var over = map[string]bool{"Completed": true, "Failed": true, "RolledBack": true}
-
 // ownUpgrades are those that the cluster made.
 func (o Cluster) ownUpgrades(ctx context.Context, c *valkeyv1.ValkeyCluster) (own []cluster.OwnUpgrade, err error) {
 	var list valkeyv1.ValkeyUpgradeList
@@ -55,7 +53,7 @@ func (o Cluster) ownUpgrades(ctx context.Context, c *valkeyv1.ValkeyCluster) (ow
 	for i := range list.Items {
 		if u := &list.Items[i]; ownedBy(u, c.UID) && u.DeletionTimestamp == nil {
 			phase := string(u.Status.Phase)
-			own = append(own, cluster.OwnUpgrade{Name: u.Name, UID: string(u.UID), Version: u.ResourceVersion, Phase: phase, Ended: over[phase]})
+			own = append(own, cluster.OwnUpgrade{Name: u.Name, UID: string(u.UID), Version: u.ResourceVersion, Phase: phase, Ended: upgrade.Ended(u.Status.Phase)})
 		}
 	}
 	return own, nil

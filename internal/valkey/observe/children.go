@@ -43,7 +43,7 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, shape 
 			child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
 			child.Settled = settled(there)
 			if set, is := there.(*appsv1.StatefulSet); is {
-				child.Template, child.Image = set.Annotations[spec.TemplateAnnotation], imageOf(set)
+				child.Template, child.Image = set.Annotations[valkeyv1.TemplateAnnotation], imageOf(set)
 			}
 		}
 		children = append(children, child)

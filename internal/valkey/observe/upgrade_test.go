@@ -63,8 +63,8 @@ func TestMarkOf(t *testing.T) {
 func TestVocabulary(t *testing.T) {
 	for is, want := range map[string]string{
 		string(upgrade.ClusterRunning): string(cluster.Running),
-		valkeyv1.TemplateAnnotation:    spec.TemplateAnnotation,
-		valkeyv1.UpgradeAnnotation:     spec.UpgradeAnnotation,
+		valkeyv1.TemplateAnnotation:    valkeyv1.TemplateAnnotation,
+		valkeyv1.UpgradeAnnotation:     valkeyv1.UpgradeAnnotation,
 		valkeyv1.RevisionPrefix + "x":  spec.RevisionTemplate("x"),
 	} {
 		if is != want {

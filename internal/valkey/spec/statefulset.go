@@ -15,7 +15,7 @@ import (
 func (b Builder) StatefulSet(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet {
 	s := b.shard(c, shard)
 	stamp(s)
-	s.Annotations[TemplateAnnotation] = b.TemplateName(c, Variant{})
+	s.Annotations[valkeyv1.TemplateAnnotation] = b.TemplateName(c, Variant{})
 	return s
 }
 
@@ -24,7 +24,7 @@ func (b Builder) StatefulSet(c *valkeyv1.ValkeyCluster, shard int) *appsv1.State
 func (b Builder) Upgraded(c *valkeyv1.ValkeyCluster, shard int, v Variant) *appsv1.StatefulSet {
 	s := b.StatefulSet(c, shard)
 	s.Spec.Template = b.variant(c, shard, v)
-	s.Annotations[TemplateAnnotation] = b.TemplateName(c, v)
+	s.Annotations[valkeyv1.TemplateAnnotation] = b.TemplateName(c, v)
 	return s
 }
 

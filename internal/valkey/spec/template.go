@@ -11,13 +11,8 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
 
-// What a StatefulSet bears of its template, so that it can be read after any loss.
+// What pods bear.
 const (
-	// TemplateAnnotation names the template of its pods.
-	TemplateAnnotation = "valkey.statecraft.dev/template"
-	// UpgradeAnnotation names the newest upgrade that touched it: when it was made, and
-	// its UID.
-	UpgradeAnnotation = "valkey.statecraft.dev/upgrade"
 	// restartAnnotation on pods makes a new revision out of nothing but the wish for one.
 	restartAnnotation = "valkey.statecraft.dev/restarted-by"
 	// configAnnotation on pods names the configuration that they started with: servers read
