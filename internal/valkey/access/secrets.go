@@ -12,17 +12,21 @@ const (
 	ReplicationFile         = "replication-password"
 	ApplicationUserFile     = "application-username"
 	ApplicationPasswordFile = "application-password"
+	// RetiredFile holds what the operator's password was before: no server takes it, but for
+	// one that started with older files and takes nothing else.
+	RetiredFile = "operator-retired"
 )
 
 // Files lists them.
 func Files() []string {
-	return []string{OperatorFile, ReplicationFile, ApplicationUserFile, ApplicationPasswordFile}
+	return []string{OperatorFile, ReplicationFile, ApplicationUserFile, ApplicationPasswordFile, RetiredFile}
 }
 
 // Secrets is all that must be known to log on as anybody.
 type Secrets struct {
 	Operator    []Password // the newest first, as all of them
 	Replication []Password
+	Retired     []Password // of the operator
 	// ApplicationName is "" where there is no application yet.
 	ApplicationName string
 	Application     []Password
@@ -31,14 +35,27 @@ type Secrets struct {
 // names are those that servers take, and that stay one word in a file of users.
 var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$`)
 
-// ParseSecrets reads the files of a directory of users, by name. The application's may
-// be missing, both of them.
-func ParseSecrets(files map[string]string) (s Secrets, err error) {
+// ParseOwn reads what the operator itself keeps of a directory of users: all but the
+// application.
+func ParseOwn(files map[string]string) (s Secrets, err error) {
 	if s.Operator, err = ParsePasswords(files[OperatorFile]); err != nil {
 		return Secrets{}, fmt.Errorf("read %s: %w", OperatorFile, err)
 	}
 	if s.Replication, err = ParsePasswords(files[ReplicationFile]); err != nil {
 		return Secrets{}, fmt.Errorf("read %s: %w", ReplicationFile, err)
+	}
+	if s.Retired, err = ParsePasswords(files[RetiredFile]); err != nil {
+		s.Retired = nil // as before the first change
+	}
+	return s, nil
+}
+
+// ParseSecrets reads the files of a directory of users, by name. The application's may
+// be missing, both of them.
+func ParseSecrets(files map[string]string) (Secrets, error) {
+	s, err := ParseOwn(files)
+	if err != nil {
+		return Secrets{}, err
 	}
 	s.ApplicationName = strings.TrimSpace(files[ApplicationUserFile])
 	if s.ApplicationName == "" && strings.TrimSpace(files[ApplicationPasswordFile]) == "" {

@@ -32,8 +32,12 @@ func (a Access) wire() (wire.Access, error) {
 	var w wire.Access
 	if a.UsersDir != "" {
 		w.Login = func() (string, []access.Password, error) {
-			passwords, err := operator(a.UsersDir)
-			return access.Operator, passwords, err
+			files, err := userFiles(a.UsersDir)
+			if err != nil {
+				return access.Operator, nil, err
+			}
+			own, err := access.ParseOwn(files) // whatever may be wrong with the application's
+			return access.Operator, own.Logins(), err
 		}
 	}
 	if a.TLSDir == "" {
@@ -61,24 +65,15 @@ func (a Access) client() (*wire.Client, error) {
 	return wire.NewClientWith(w), nil
 }
 
-// operator reads the passwords of the operator's user, as whom this program logs on.
-func operator(dir string) ([]access.Password, error) {
-	text, err := os.ReadFile(filepath.Join(dir, access.OperatorFile))
-	if err != nil {
-		return nil, fmt.Errorf("read password: %w", err)
-	}
-	return access.ParsePasswords(string(text))
-}
-
-// secrets reads the passwords of all users.
-func secrets(dir string) (access.Secrets, error) {
+// userFiles reads a directory of users. Which of them may be missing is for others to say.
+func userFiles(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, name := range access.Files() {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return access.Secrets{}, fmt.Errorf("read users: %w", err)
+			return nil, fmt.Errorf("read users: %w", err)
 		}
-		files[name] = string(text) // that one is missing is judged by who knows which may be
+		files[name] = string(text)
 	}
-	return access.ParseSecrets(files)
+	return files, nil
 }

@@ -128,9 +128,19 @@ func (r *Run) users(s *config.Server, dir string) error {
 	if r.Access.UsersDir == "" {
 		return nil
 	}
-	all, err := secrets(r.Access.UsersDir)
+	files, err := userFiles(r.Access.UsersDir)
 	if err != nil {
 		return err
+	}
+	own, err := access.ParseOwn(files)
+	if err != nil {
+		return err
+	}
+	all, err := access.ParseSecrets(files)
+	if err != nil {
+		// A server that does not start has no copy of anything.
+		r.say("%v: the server starts without a user for the application", err)
+		all = own
 	}
 	s.Users = filepath.Join(dir, usersFile)
 	s.Primary = config.Login{User: access.Replication, Password: all.Replication[0]}
