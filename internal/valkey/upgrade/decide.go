@@ -29,21 +29,24 @@ func decidePending(in input) fsm.Decision {
 		return fsm.Do(ReasonReserving, TakeReservation{w.Cluster.UID}).Because("the reservation of ValkeyCluster %s", in.Obj.Spec.ClusterRef.Name)
 	case w.Reservation.State == Ours:
 		return fsm.Fire(Reserved, ReasonReserved)
+	case w.Reservation.State == Others:
+		return fsm.Wait(ReasonReservedByOther, "cluster").In(recheck).Because("reserved by %s", w.Reservation.Holder)
 	}
-	return fsm.Wait(ReasonNotLooked, "reservations").In(recheck)
+	return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
 }
 
 // decidePreChecks waits until the cluster is whole: what is not whole before cannot be told
-// from what the upgrade broke.
+// from what the upgrade broke. Pods that are broken, and that the upgrade replaces first, are
+// no obstacle: it may have been made to put them right.
 func decidePreChecks(in input) fsm.Decision {
 	w := in.World
-	doubt, healthy := w.healthy()
+	doubt, fit := w.fit()
 	switch {
 	case !w.looked() || w.Reservation.State != Ours:
 		return fsm.Wait(ReasonNotLooked, "cluster", "valkey").In(recheck)
-	case !w.Cluster.Formed || w.Cluster.Phase != ClusterRunning:
+	case !w.Cluster.Formed || !slices.Contains(standing, w.Cluster.Phase):
 		return unhealthy(in, "ValkeyCluster "+in.Obj.Spec.ClusterRef.Name+" to be Running, and it is "+string(w.Cluster.Phase))
-	case !healthy:
+	case !fit:
 		return unhealthy(in, doubt)
 	}
 	for _, s := range w.Shards {

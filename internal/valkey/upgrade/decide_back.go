@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,7 +16,7 @@ func decideRollingBack(in input) fsm.Decision {
 		return fsm.Wait(ReasonRollingBack, "lanes").In(time.Second).Because("why it failed to be noted")
 	}
 	back := true
-	for _, s := range in.Obj.Status.Shards {
+	for _, s := range slices.Backward(in.Obj.Status.Shards) {
 		if s.WantTemplate == "" {
 			continue
 		}

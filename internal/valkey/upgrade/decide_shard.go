@@ -26,7 +26,7 @@ func decideShardPending(in shard) fsm.Decision {
 	if d, soaks := soak(in); soaks {
 		return d
 	}
-	if doubt, healthy := in.World.healthy(); !healthy {
+	if doubt, fit := in.World.fit(); !fit {
 		return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(glance).Because("the cluster to be whole before shard %s is begun: %s", in.Lane, doubt)
 	}
 	return fsm.Fire(ItsTurn, ReasonItsTurn)

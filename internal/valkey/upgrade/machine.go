@@ -38,7 +38,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
 			{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"},
 			{Reason: ReasonClusterDeleting, When: deleting, Wake: "cluster"},
 			{Reason: ReasonClusterPaused, When: paused, Wake: "cluster"},
-			{Reason: ReasonReservedByOther, When: reservedByOther, Wake: "reservations"},
+			{Reason: ReasonReservedByOther, In: []fsm.Phase{PreChecks, InProgress, RollingBack}, When: reservedByOther, Wake: "cluster"},
 		},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {

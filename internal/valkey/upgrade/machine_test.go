@@ -3,6 +3,7 @@ package upgrade
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,12 +75,7 @@ func running(version string, shards, replicas int) World {
 			})
 		}
 	}
-	slices.SortFunc(view, func(a, b topology.Peer) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(view, func(a, b topology.Peer) int { return strings.Compare(a.ID, b.ID) })
 	for _, n := range w.Nodes {
 		n.Server.View = slices.Clone(view)
 	}

@@ -148,10 +148,22 @@ func comeBack(w World) (some bool) {
 		server := *owner.Server
 		server.ID, server.Version, server.Synced, server.View = idOf(n), pod.Image, false, slices.Clone(owner.Server.View)
 		w.Nodes[i] = topology.Node{Pod: pod, Server: &server}
+		introduce(w.Nodes, topology.Peer{ID: server.ID, Addr: pod.Addr, Linked: true})
 		follows := topology.Claim{Follows: owner.Server.ID, Shard: owner.Server.Self().Shard}
 		seenAs(w.Nodes, server.ID, func(p *topology.Peer) { p.Claim, p.Epoch = follows, owner.Server.Self().Epoch })
 	}
 	return some
+}
+
+// introduce makes a server known to all who do not know it.
+func introduce(nodes topology.Nodes, p topology.Peer) {
+	for _, by := range nodes {
+		if by.Server == nil || by.Server.Knows(p.ID) {
+			continue
+		}
+		by.Server.View = append(slices.Clone(by.Server.View), p)
+		slices.SortFunc(by.Server.View, func(a, b topology.Peer) int { return strings.Compare(a.ID, b.ID) })
+	}
 }
 
 // idOf is what the server of a pod is called in the model: it is kept with its volume.

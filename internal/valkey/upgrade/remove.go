@@ -29,21 +29,29 @@ func (s sight) remove(in shard, n topology.Node) fsm.Decision {
 // does not run, or did not answer for so long that the shard is on its way back.
 func (s sight) removeBroken(in shard) (fsm.Decision, bool) {
 	n, found := s.find(func(n topology.Node) bool {
-		hopeless := n.Unborn || n.Ended || n.Trouble != "" || in.Obj.Status.Phase == RollingBack
-		return n.UID != "" && n.Outdated && n.Server == nil && !n.Leaving && hopeless
+		silent := n.UID != "" && n.Server == nil && !n.Leaving
+		return silent && n.Outdated && (isBroken(n) || in.Obj.Status.Phase == RollingBack)
 	})
 	if !found {
 		return fsm.Decision{}, false
 	}
-	prove := plan.ProveDeleteBroken
-	if n.Unborn {
-		prove = plan.ProveDeletePod
-	}
-	proof, doubt := prove(in.World.Nodes, n.Name, lag)
+	proof, doubt := proveBroken(in.World.Nodes, n)
 	if doubt != "" {
 		return fsm.Wait(ReasonUnproven, "pods", "valkey").In(glance).Because("shard %s: %s is not replaced yet: %s", in.Lane, describe(n), doubt), true
 	}
 	return s.delete(in, n, proof), true
+}
+
+// isBroken says that the server of a pod is known not to run.
+func isBroken(n topology.Node) bool {
+	return n.UID != "" && n.Server == nil && !n.Leaving && (n.Ended || n.Trouble != "")
+}
+
+func proveBroken(nodes topology.Nodes, n topology.Node) (proof plan.PodProof, doubt string) {
+	if n.Unborn {
+		return plan.ProveDeletePod(nodes, n.Name, lag)
+	}
+	return plan.ProveDeleteBroken(nodes, n.Name, lag)
 }
 
 func (s sight) delete(in shard, n topology.Node, proof plan.PodProof) fsm.Decision {
@@ -55,10 +63,13 @@ func (s sight) delete(in shard, n topology.Node, proof plan.PodProof) fsm.Decisi
 	}).Because("shard %s: %s to come back", in.Lane, n.Name)
 }
 
-// elsewhere is a node of another shard that does not answer. On the way forward nothing more
+// elsewhere is a node of another shard that does not answer, and not for a reason that the
+// upgrade itself will put right. On the way forward nothing more
 // is taken away meanwhile; on the way back a shard is repaired.
 func elsewhere(in shard, s sight) (topology.Node, bool) {
-	i := slices.IndexFunc(in.World.Nodes, func(n topology.Node) bool { return n.Shard != int(s.Index) && n.Server == nil })
+	i := slices.IndexFunc(in.World.Nodes, func(n topology.Node) bool {
+		return n.Shard != int(s.Index) && n.Server == nil && !in.World.replaceable(n)
+	})
 	if i < 0 || in.Obj.Status.Phase != InProgress {
 		return topology.Node{}, false
 	}

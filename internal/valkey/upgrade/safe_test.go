@@ -92,7 +92,7 @@ func safeCopies(in input, gone topology.Node) error {
 		if n.Name == gone.Name {
 			continue
 		}
-		if n.Server == nil && (n.Shard == gone.Shard || in.Obj.Status.Phase == InProgress) {
+		if n.Server == nil && (n.Shard == gone.Shard || in.Obj.Status.Phase == InProgress && !isBroken(n)) {
 			return errors.New("takes a second pod away")
 		}
 		if n.Shard == gone.Shard && n.Server.Self().Follows != "" && !n.Server.Synced {

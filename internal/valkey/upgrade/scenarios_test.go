@@ -104,6 +104,20 @@ func deaf(w World, e fsm.Effect) World {
 	return Perform(w, e)
 }
 
+// leftBroken is a cluster that an upgrade was taken from in the middle: a replica of the second
+// shard waits for an image that does not exist, and the others have forgotten its server.
+func leftBroken() World {
+	w := running("8.1.1", 2, 1)
+	w.Cluster.Phase = ClusterDegraded
+	w.Shards[1].Template, w.Shards[1].Revision = "9.1.0", "web-1-9.1.0"
+	w.Nodes[3].Image, w.Nodes[2].Outdated = "9.1.0", true
+	unpulled(&w.Nodes[3])
+	for _, n := range w.Nodes[:3] {
+		n.Server.View = slices.DeleteFunc(n.Server.View, func(p topology.Peer) bool { return p.ID == "id of web-1-1" })
+	}
+	return w
+}
+
 var scenarios = map[string]scenario{
 	"a shard of three":                   {end: "Completed/AllCurrent", world: func() World { return running("8.1.1", 1, 2) }},
 	"an image that does not exist":       {end: "RolledBack/PodNotReady", ails: func(w World) { of(w, unpulled) }},
@@ -116,6 +130,7 @@ var scenarios = map[string]scenario{
 	"an older version, which is allowed": {end: "Completed/AllCurrent", world: func() World { return running("9.9.9", 2, 1) }, object: func(u *valkeyv1.ValkeyUpgrade) { u.Spec.AllowDowngrade = true }},
 	"every shard has it":                 {end: "Completed/AllCurrent", world: func() World { return running("9.1.2", 2, 1) }},
 	"no replicas":                        {end: "Failed/NeedsSurge", world: func() World { return running("8.1.1", 2, 0) }},
+	"what another one left broken":       {end: "Completed/AllCurrent", world: leftBroken},
 	"one shard first":                    {end: "Completed/AllCurrent", object: func(u *valkeyv1.ValkeyUpgrade) { u.Spec.CanaryShards, u.Spec.SoakSeconds = 1, 30 }},
 }
 

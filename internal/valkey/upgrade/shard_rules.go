@@ -68,7 +68,7 @@ var shardRules = fsm.Rules[shard]{
 			Class:  fsm.Working,
 			Decide: decideWaitingForClusterStable,
 			On:     map[fsm.Event]fsm.Phase{ClusterStable: UpgradingOldMaster, RoleLost: WaitingForSync, NotInTime: ShardHasFailed},
-			Until:  func(in shard) time.Time { return in.Now.Add(syncTimeout(in)) },
+			Until:  func(in shard) time.Time { return in.Now.Add(syncTimeout(in) + 2*nodeTimeout(in)) },
 			Late:   NotInTime,
 		},
 		UpgradingOldMaster: {
@@ -85,6 +85,17 @@ var shardRules = fsm.Rules[shard]{
 		ShardHasFailed: {Doc: "The shard could not be upgraded, or not be brought back.", Class: fsm.Failed},
 		Skipped:        {Doc: "Every pod of the shard had what is wanted.", Class: fsm.Done},
 	},
+}
+
+// nodeTimeout is how long servers take to call another failing, and so to forget one that
+// came back under another name.
+func nodeTimeout(in shard) (longest time.Duration) {
+	for _, n := range in.World.Nodes {
+		if n.Server != nil {
+			longest = max(longest, time.Duration(n.Server.Timeout)*time.Millisecond)
+		}
+	}
+	return longest
 }
 
 func podTimeout(in shard) time.Duration { return seconds(in.Obj.Spec.PodReadyTimeoutSeconds, 600) }

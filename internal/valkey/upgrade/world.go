@@ -44,8 +44,13 @@ const (
 	Gone Sight = "Gone" // by the word of the API server itself
 )
 
-// ClusterRunning is the phase in which a cluster can be upgraded.
-const ClusterRunning fsm.Phase = "Running"
+// The phases in which a cluster follows the wishes of an upgrade.
+const (
+	ClusterRunning  fsm.Phase = "Running"
+	ClusterDegraded fsm.Phase = "Degraded"
+)
+
+var standing = []fsm.Phase{ClusterRunning, ClusterDegraded}
 
 // Reservation is who may operate on the cluster.
 type Reservation struct {
@@ -109,20 +114,49 @@ func (w World) healthy() (doubt string, healthy bool) {
 	if !w.looked() {
 		return "not every server was looked at", false
 	}
-	if n, unready := w.Nodes.Unready(); unready {
+	return w.well(w.Nodes)
+}
+
+// fit says the same of all but the pods that are broken and would be replaced first.
+func (w World) fit() (doubt string, fit bool) {
+	if !w.looked() {
+		return "not every server was looked at", false
+	}
+	return w.well(w.intact())
+}
+
+// intact are all nodes but the pods that are broken and would be replaced first.
+func (w World) intact() topology.Nodes {
+	return slices.DeleteFunc(slices.Clone(w.Nodes), w.replaceable)
+}
+
+// replaceable says that a pod is broken, may be deleted, and would come back by another
+// template.
+func (w World) replaceable(n topology.Node) bool {
+	s, _ := w.shard(n.Shard)
+	if !isBroken(n) || s.Template == w.Template {
+		return false
+	}
+	_, doubt := proveBroken(w.Nodes, n)
+	return doubt == ""
+}
+
+// well says that nothing is left to wish for of these nodes, or what is.
+func (w World) well(nodes topology.Nodes) (doubt string, well bool) {
+	if n, unready := nodes.Unready(); unready {
 		return describe(n) + " is not ready", false
 	}
-	if doubt, agree := w.Nodes.Agree(); !agree {
+	if doubt, agree := nodes.Agree(); !agree {
 		return doubt, false
 	}
-	switch count, rival, contested := w.Nodes.Assigned(); {
+	switch count, rival, contested := nodes.Assigned(); {
 	case contested:
 		return rival.Name + " claims slots that another claims as well", false
 	case count < topology.TotalSlots:
 		return "slots without an owner", false
 	}
 	for _, s := range w.Shards {
-		if n, doubt := behind(w.Nodes.Shard(s.Index)); doubt != "" {
+		if n, doubt := behind(nodes.Shard(s.Index)); doubt != "" {
 			return n.Name + " " + doubt, false
 		}
 	}
