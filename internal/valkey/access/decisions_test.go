@@ -78,6 +78,14 @@ func TestNext(t *testing.T) {
 			m.nodes[1].Server.Accounts["evil"] = Account{On: true}
 			m.nodes[1].Server.Accounts["else"] = Account{On: true}
 		}, steps: []string{"remove users else, evil at 1"}},
+		"there is a stranger, and nobody knows the application": {change: func(m *model) {
+			m.secrets = after
+			m.secrets.ApplicationName, m.secrets.Application = "", nil
+			for _, n := range m.nodes {
+				n.start(after)
+			}
+			m.settle()
+		}},
 		"the default user is on": {change: func(m *model) {
 			m.memory = &Reconnection{"2", "0", newest}
 			m.nodes[0].Server.Accounts[Default] = Account{On: true, Open: true}

@@ -113,7 +113,8 @@ func dismiss(w World) (steps []Step) {
 	for _, n := range w.Nodes {
 		strangers := map[string]bool{}
 		for name, is := range n.Server.Accounts {
-			strangers[name] = name != Default
+			// Where no application is known, a stranger may be one: its connections would go.
+			strangers[name] = name != Default && w.Secrets.ApplicationName != ""
 			if name == Default && is.On {
 				steps = append(steps, Grant{Node: n.Name, User: User{Name: Default, Off: true}})
 			}
