@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
@@ -22,6 +23,8 @@ type Cluster struct {
 	written map[int]int64 // per slot the last write that was acknowledged
 
 	configured map[string]string // settings that a server starts with
+	secrets    *access.Secrets   // in its files; nil is none
+	material   access.Material
 }
 
 var (
@@ -50,6 +53,7 @@ func (c *Cluster) Start(addr, version string) string {
 	s := &server{addr: addr, version: version}
 	c.name(s)
 	s.restart(c.configured)
+	c.readFiles(s)
 	c.servers[addr] = s
 	return s.id
 }

@@ -10,6 +10,9 @@ func (c *Cluster) behind(s *server) bool {
 		return false
 	}
 	from := c.servers[addr]
+	if !s.synced && !s.syncing && !from.lets(s) {
+		return false
+	}
 	return !s.synced || s.history != from.history || s.offset != from.offset
 }
 
@@ -24,6 +27,9 @@ func (s *server) copyFrom(from *server) {
 	}
 	s.history, s.offset, s.earlier = from.history, from.offset, from.earlier
 	s.data = maps.Clone(from.data)
+	if !s.synced {
+		s.session++
+	}
 	s.synced, s.syncing, s.copied = true, false, true
 }
 

@@ -28,6 +28,7 @@ func (c *Cluster) Restart(addr string, how Restart) {
 	if how.Version != "" {
 		s.version = how.Version
 	}
+	c.readFiles(s)
 	if how.Addr != "" {
 		delete(c.servers, addr)
 		c.servers[how.Addr] = s

@@ -32,6 +32,8 @@ type server struct {
 	manual *manual
 	tried  time.Duration // when it last asked for votes; 0 is never
 	paused time.Duration // until when it makes its clients wait
+
+	logins
 }
 
 // peer is how one server sees one, itself included.
