@@ -4,9 +4,8 @@ import "k8s.io/apimachinery/pkg/api/resource"
 
 // Persistence is what of a server outlives its pod.
 //
-// +kubebuilder:validation:XValidation:rule="self.enabled == oldSelf.enabled",message="whether there are volumes is decided when a cluster is made: the claims of a StatefulSet cannot be changed"
-// +kubebuilder:validation:XValidation:rule="(has(self.size) ? self.size : ”) == (has(oldSelf.size) ? oldSelf.size : ”)",message="the size of volumes is decided when a cluster is made; to grow one, edit its claim"
-// +kubebuilder:validation:XValidation:rule="(has(self.storageClassName) ? self.storageClassName : ”) == (has(oldSelf.storageClassName) ? oldSelf.storageClassName : ”)",message="the storage class is decided when a cluster is made"
+// +kubebuilder:validation:XValidation:rule="has(self.size) == has(oldSelf.size) && (!has(self.size) || quantity(self.size) == quantity(oldSelf.size))",message="the size of volumes is decided when a cluster is made; to grow one, edit its claim"
+// +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",message="the storage class is decided when a cluster is made"
 // +kubebuilder:validation:XValidation:rule="!self.enabled || !has(self.aof) || self.aof || has(self.rdb) && self.rdb",message="a volume without aof and rdb would hold no data"
 type Persistence struct {
 	// enabled gives every server a volume. Without one, a pod that is lost has to copy

@@ -49,6 +49,7 @@ type ValkeyClusterList struct {
 
 // ValkeyClusterSpec is the cluster that is wanted.
 //
+// +kubebuilder:validation:XValidation:rule="(has(self.persistence) && self.persistence.enabled) == (has(oldSelf.persistence) && oldSelf.persistence.enabled)",message="whether there are volumes is decided when a cluster is made: the claims of a StatefulSet cannot be changed"
 // +kubebuilder:validation:XValidation:rule="has(self.tls) == has(oldSelf.tls)",message="tls is decided when a cluster is made: servers with and without it could not talk to each other"
 // +kubebuilder:validation:XValidation:rule="has(self.auth) == has(oldSelf.auth)",message="auth is decided when a cluster is made"
 // +kubebuilder:validation:XValidation:rule="!has(self.replication) || !has(self.replication.minReplicasToWrite) || self.replication.minReplicasToWrite == 0 || self.replication.minReplicasToWrite < self.replicasPerMaster",message="minReplicasToWrite must be 0 or less than replicasPerMaster: a planned failover takes one replica away for a moment"
@@ -95,7 +96,6 @@ type ValkeyClusterSpec struct {
 	Resources Resources `json:"resources,omitzero"`
 	// persistence gives servers volumes. Default none.
 	// +optional
-	// +kubebuilder:default={}
 	Persistence Persistence `json:"persistence,omitzero"`
 	// replication is what primaries ask of their replicas.
 	// +optional
