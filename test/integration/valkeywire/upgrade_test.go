@@ -1,0 +1,208 @@
+package valkeywire
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire/wiretest"
+	"github.com/statecraft-dev/statecraft/test/servers"
+)
+
+const (
+	upgradedWithin = 3 * time.Minute
+	lookEvery      = 100 * time.Millisecond
+	startsWithin   = 5 * time.Second // what does not answer by then has ended
+)
+
+// TestUpgrades lets the machine of an upgrade loose on real servers under a writer, with as
+// little of Kubernetes around it as it needs: no write that was acknowledged is lost, whether
+// it gets to its end, goes back or cannot go back.
+func TestUpgrades(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, to string
+		breaks   int // from this shard on the new version does not start
+		want     string
+	}{
+		"8.0 to 8.1":                 {"8.0", "8.1", 3, "Completed/AllCurrent"},
+		"8.1 to 9.1":                 {"8.1", "9.1", 3, "Completed/AllCurrent"},
+		"8.0 to 9.1":                 {"8.0", "9.1", 3, "Completed/AllCurrent"},
+		"9.1 to what does not start": {"9.1", "9.1", 0, "RolledBack/PodNotReady"},
+		"8.1 to 9.1, which starts in the first shard only": {"8.1", "9.1", 1, "Failed/RollbackImpossible"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servers := start(t, c.from)
+			if err := wiretest.Form(t.Context(), servers); err != nil {
+				t.Fatal(err)
+			}
+			f := newFleet(t, servers, c.from, c.to)
+			f.breaks = c.breaks
+			w := startWriter(t, servers.Addrs)
+			began := time.Now()
+			if got := f.run(t); got != c.want {
+				t.Errorf("%s, want %s: %+v", got, c.want, f.obj.Status.Conditions)
+			}
+			t.Logf("%d moves in %s", f.moves, time.Since(began).Round(time.Second))
+			w.check(t, servers)
+			// A process that is killed, and not asked to end, may take one request with it.
+			if w.failed > len(servers.Addrs) {
+				t.Errorf("%d writes failed", w.failed)
+			}
+		})
+	}
+}
+
+// fleet is a cluster of processes that stand for pods, and an upgrade of it.
+type fleet struct {
+	wiretest.Cluster
+	processes *processes
+	programs  map[string]string // by version
+	breaks    int
+	obj       *valkeyv1.ValkeyUpgrade
+	world     upgrade.World
+	began     []time.Time // of each process
+	moves     int
+}
+
+func newFleet(t *testing.T, c wiretest.Cluster, from, to string) *fleet {
+	t.Helper()
+	f := &fleet{Cluster: c, processes: c.Reader.(*processes), programs: map[string]string{}, began: make([]time.Time, len(c.Addrs)),
+		obj: &valkeyv1.ValkeyUpgrade{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "to-" + to, UID: "u1", CreationTimestamp: metav1.Now()},
+			Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: "web"}, PodReadyTimeoutSeconds: 10,
+				ReplicationSyncTimeoutSeconds: 20, Strategy: valkeyv1.Automatic},
+		},
+		world: upgrade.World{Cluster: upgrade.Cluster{Sight: upgrade.Here, UID: "c1", Phase: upgrade.ClusterRunning, Formed: true},
+			Reservation: upgrade.Reservation{State: upgrade.Free}, Template: to + "+"},
+	}
+	for _, version := range []string{from, to} {
+		program, err := servers.Program(t.Context(), version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.programs[version] = program
+	}
+	for i := range len(c.Addrs) / 2 {
+		name := fmt.Sprintf("web-%d", i)
+		f.world.Shards = append(f.world.Shards, upgrade.Shard{Index: i, Name: name, UID: name, Template: from, Revision: from, Settled: true, Replicas: 1})
+		for j := range 2 {
+			pod := fmt.Sprintf("%s-%d", name, j)
+			f.world.Nodes = append(f.world.Nodes, topology.Node{Pod: topology.Pod{Name: pod, UID: pod, Shard: i, Ordinal: j, Addr: c.Addrs[2*i+j], Image: from, Version: "1"}})
+		}
+	}
+	return f
+}
+
+// run passes until the upgrade has ended, and says how.
+func (f *fleet) run(t *testing.T) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), upgradedWithin)
+	defer cancel()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for !upgrade.Ended(f.obj.Status.Phase) {
+		f.pass(ctx, t)
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s after %s: %s", f.obj.Status.Phase, upgradedWithin, f.obj.Status.WaitingFor)
+		case <-tick.C:
+		}
+	}
+	for _, c := range f.obj.Status.Conditions {
+		if c.Type == fsm.Ready {
+			t.Log(c.Message)
+			return string(f.obj.Status.Phase) + "/" + c.Reason
+		}
+	}
+	return string(f.obj.Status.Phase)
+}
+
+func (f *fleet) pass(ctx context.Context, t *testing.T) {
+	t.Helper()
+	f.look(ctx)
+	in := fsm.Input[*valkeyv1.ValkeyUpgrade, upgrade.World]{Obj: f.obj, World: f.world, Now: time.Now()}
+	in.World.Nodes, in.World.Shards = slices.Clone(f.world.Nodes), slices.Clone(f.world.Shards)
+	s, err := upgrade.Machine.Step(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outcomes []fsm.Outcome
+	for _, e := range s.Decision.Do {
+		outcomes = append(outcomes, fsm.Outcome{Effect: e, Err: f.act(ctx, e)})
+	}
+	next := upgrade.Machine.Reduce(in, s, outcomes)
+	f.obj, f.moves = next.Obj, f.moves+len(next.Hops)
+	f.apply()
+}
+
+// look asks every server, as a kubelet and the operator do.
+func (f *fleet) look(ctx context.Context) {
+	for i := range f.world.Nodes {
+		n := &f.world.Nodes[i]
+		n.Server, _ = f.Ask(ctx, n.Addr)
+		n.Ready = n.Server != nil && n.Server.Synced
+		n.Ended, n.Trouble = false, ""
+		if n.Server == nil && time.Since(f.began[i]) > startsWithin {
+			n.Ended, n.Trouble = true, "CrashLoopBackOff"
+		}
+		n.Outdated = n.Image != f.world.Shards[n.Shard].Revision
+	}
+}
+
+// apply does what the cluster's controller does about a wish: a template is called as the
+// version, and so is what it makes.
+func (f *fleet) apply() {
+	for _, s := range f.obj.Status.Shards {
+		set := &f.world.Shards[s.Index]
+		if s.WantTemplate == "" || s.WantTemplate == set.Template {
+			continue
+		}
+		set.Template, set.Upgrade = s.WantTemplate, upgrade.Mark{UID: "u1", Created: f.obj.CreationTimestamp.Time}
+		set.Revision = s.WantTemplate
+		if s.WantTemplate == valkeyv1.RevisionPrefix+s.FromRevision {
+			set.Revision = s.FromRevision
+		}
+	}
+}
+
+func (f *fleet) act(ctx context.Context, effect fsm.Effect) error {
+	switch e := effect.(type) {
+	case upgrade.TakeReservation:
+		f.world.Reservation.State = upgrade.Ours
+	case upgrade.DeletePod:
+		return f.replace(e)
+	case upgrade.Failover:
+		return f.Failover(ctx, wire.Target{Addr: e.To.Addr, ID: e.To.ID}, wire.Agreed)
+	}
+	return nil
+}
+
+// replace lets a process come back by what its shard is to run, with its volume.
+func (f *fleet) replace(e upgrade.DeletePod) error {
+	i := slices.IndexFunc(f.world.Nodes, func(n topology.Node) bool { return n.Name == e.Name && n.UID == e.UID })
+	if i < 0 {
+		return nil
+	}
+	n := &f.world.Nodes[i]
+	_ = f.processes.kill(n.Addr) // what has ended is gone already
+	n.UID, n.Image, f.began[i] = n.UID+"'", f.world.Shards[n.Shard].Revision, time.Now()
+	version := n.Image
+	if version == f.world.Template {
+		version = version[:len(version)-1]
+		if n.Shard >= f.breaks {
+			return nil
+		}
+	}
+	f.processes.program = f.programs[version]
+	return f.processes.run(n.Addr, f.processes.homes[n.Addr])
+}
