@@ -103,9 +103,14 @@ func (s *server) kill() {
 }
 
 // target names the server as it is called now.
-func (s *server) target(t testing.TB) wire.Target {
+func (s *server) target(t testing.TB) (at wire.Target) {
 	t.Helper()
-	is, err := s.client.Ask(t.Context(), s.addr())
-	s.must(t, err)
-	return wire.Target{Addr: s.addr(), ID: is.ID}
+	s.eventually(t, func() error {
+		is, err := s.client.Ask(t.Context(), s.addr())
+		if err == nil {
+			at = wire.Target{Addr: s.addr(), ID: is.ID}
+		}
+		return err
+	})
+	return at
 }
