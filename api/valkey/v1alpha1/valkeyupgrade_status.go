@@ -36,6 +36,10 @@ type ValkeyUpgradeStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=96
 	Template string `json:"template,omitempty"`
+	// unwellSince is since when the cluster is waited for to be whole, before the next shard
+	// is begun or after the last.
+	// +optional
+	UnwellSince *metav1.Time `json:"unwellSince,omitempty"`
 	// failure is why the upgrade was given up and, if it can be, is taken back.
 	// +optional
 	Failure *UpgradeFailure `json:"failure,omitempty"`

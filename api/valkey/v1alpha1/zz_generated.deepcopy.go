@@ -454,6 +454,10 @@ func (in *ValkeyUpgradeSpec) DeepCopy() *ValkeyUpgradeSpec {
 func (in *ValkeyUpgradeStatus) DeepCopyInto(out *ValkeyUpgradeStatus) {
 	*out = *in
 	in.Progress.DeepCopyInto(&out.Progress)
+	if in.UnwellSince != nil {
+		in, out := &in.UnwellSince, &out.UnwellSince
+		*out = (*in).DeepCopy()
+	}
 	if in.Failure != nil {
 		in, out := &in.Failure, &out.Failure
 		*out = new(UpgradeFailure)

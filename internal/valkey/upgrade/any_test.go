@@ -26,6 +26,9 @@ func anyUpgrade(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyUpgrade, World) 
 		u.Status = valkeyv1.ValkeyUpgradeStatus{}
 	}
 	wish(r, u)
+	if r.IntN(4) == 0 {
+		u.Status.UnwellSince = &metav1.Time{Time: time.Unix(1_690_000_000, 0)}
+	}
 	if w.Reservation.State == Free || r.IntN(8) == 0 {
 		w.Reservation = Reservation{State: pick(r, Ours, Ours, Ours, Free, Others, ReservationState(""))}
 	}

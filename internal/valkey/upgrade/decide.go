@@ -84,10 +84,11 @@ func decideInProgress(in input) fsm.Decision {
 	if ended < len(w.Shards) { // their own timers wake us
 		return fsm.Wait(ReasonShardsInTurn, "valkey", "pods", "children").Because("every shard to be upgraded in its turn")
 	}
-	if n, old := outdated(w.Nodes); old {
-		return fsm.Wait(ReasonShardsInTurn, "pods", "children").In(recheck).Because("%s to run what is wanted", n.Name)
-	}
-	if doubt, healthy := w.healthy(); !healthy {
+	doubt, healthy := w.finished()
+	switch {
+	case !healthy && unwellFor(in) > checksTimeout:
+		return fsm.Fire(NotWhole, ReasonUnhealthy).Because("every shard was upgraded, but %s; it is left as it is", doubt)
+	case !healthy:
 		return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(recheck).Because("every shard is upgraded, but %s", doubt)
 	}
 	return fsm.Fire(AllCurrent, ReasonAllCurrent).Because("%d shards, %d pods", len(w.Shards), len(w.Nodes))

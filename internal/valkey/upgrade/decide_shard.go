@@ -1,6 +1,8 @@
 package upgrade
 
 import (
+	"time"
+
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -27,9 +29,26 @@ func decideShardPending(in shard) fsm.Decision {
 		return d
 	}
 	if doubt, fit := in.World.fit(); !fit {
-		return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(glance).Because("the cluster to be whole before shard %s is begun: %s", in.Lane, doubt)
+		return unwell(in, doubt)
 	}
 	return fsm.Fire(ItsTurn, ReasonItsTurn)
+}
+
+// unwell waits for the cluster to be whole. What is not for as long as a pod may take is no
+// accident any more: it may be what the shards before it were given.
+func unwell(in shard, doubt string) fsm.Decision {
+	if unwellFor(in.Input) > podTimeout(in)+syncTimeout(in) {
+		return fsm.Fire(ClusterUnwell, ReasonUnhealthy).Because("the cluster did not become whole before shard %s was begun: %s", in.Lane, doubt)
+	}
+	return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(glance).Because("the cluster to be whole before shard %s is begun: %s", in.Lane, doubt)
+}
+
+// unwellFor is how long the cluster was waited for.
+func unwellFor(in input) time.Duration {
+	if since := in.Obj.Status.UnwellSince; since != nil {
+		return in.Now.Sub(since.Time)
+	}
+	return 0
 }
 
 // before is a shard that must have ended first.

@@ -60,7 +60,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
 				Doc:    "Shards are upgraded one after the other.",
 				Class:  fsm.Working,
 				Decide: decideInProgress,
-				On:     map[fsm.Event]fsm.Phase{AllCurrent: Completed, ShardFailed: RollingBack},
+				On:     map[fsm.Event]fsm.Phase{AllCurrent: Completed, ShardFailed: RollingBack, NotWhole: Failed},
 			},
 			RollingBack: {
 				Doc:    "Shards that were changed go back to what they had before, the last one first.",

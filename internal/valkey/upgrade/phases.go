@@ -22,6 +22,7 @@ const (
 	ChecksPassed  fsm.Event = "ChecksPassed"  // the cluster is whole
 	ChecksFailed  fsm.Event = "ChecksFailed"  // it was not, for too long
 	AllCurrent    fsm.Event = "AllCurrent"    // every pod runs what is wanted
+	NotWhole      fsm.Event = "NotWhole"      // every pod runs it, and the cluster did not become whole
 	ShardFailed   fsm.Event = "ShardFailed"   // a shard could not be upgraded
 	AllBack       fsm.Event = "AllBack"       // every pod runs again what it ran before
 	NoWayBack     fsm.Event = "NoWayBack"     // a shard could not be brought back

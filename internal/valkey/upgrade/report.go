@@ -29,10 +29,40 @@ func report(out *valkeyv1.ValkeyUpgrade, in input, _ fsm.Decision, outcomes []fs
 		note(out, in, outcomes)
 		noteFailure(out, input{Obj: was, World: w, Now: in.Now}, outcomes)
 	}
+	noteUnwell(s, in)
 	noteVersions(s, w)
 	if len(w.Shards) > 0 && len(s.Shards) > 0 {
 		s.UpgradedShards = fmt.Sprintf("%d/%d", upgraded(s), len(w.Shards))
 	}
+}
+
+// noteUnwell notes since when nothing is done because the cluster is not whole.
+func noteUnwell(s *valkeyv1.ValkeyUpgradeStatus, in input) {
+	switch {
+	case !waitsForTheCluster(s, in.World):
+		s.UnwellSince = nil
+	case s.UnwellSince == nil:
+		s.UnwellSince = stamp(in.Now)
+	}
+}
+
+// waitsForTheCluster says that no shard is at work, and that the cluster is not whole. While
+// it is paused nobody makes it so.
+func waitsForTheCluster(s *valkeyv1.ValkeyUpgradeStatus, w World) bool {
+	if s.Phase != InProgress || !w.looked() || w.Cluster.Paused || w.Reservation.State != Ours {
+		return false
+	}
+	well := w.finished
+	for _, shard := range s.Shards {
+		switch {
+		case slices.Contains(working, shard.Phase):
+			return false
+		case shard.Phase != ShardCompleted && shard.Phase != Skipped:
+			well = w.fit
+		}
+	}
+	_, is := well()
+	return !is
 }
 
 // working are the phases in which a shard is being changed.

@@ -20,6 +20,7 @@ const (
 	AlreadyCurrent   fsm.Event = "AlreadyCurrent"   // the shard has what is wanted
 	ItsTurn          fsm.Event = "ItsTurn"          // all shards before it have ended
 	CanaryFailed     fsm.Event = "CanaryFailed"     // the canary shards did not do well
+	ClusterUnwell    fsm.Event = "ClusterUnwell"    // the cluster was not whole, for too long
 	ReplicaBack      fsm.Event = "ReplicaBack"      // a replica that was replaced answers
 	ReplicasCurrent  fsm.Event = "ReplicasCurrent"  // every replica runs what is wanted
 	NextReplica      fsm.Event = "NextReplica"      // all are in sync, and another replica is to be replaced

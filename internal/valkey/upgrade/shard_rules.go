@@ -32,7 +32,8 @@ var shardRules = fsm.Rules[shard]{
 			Doc:    "Waiting for its turn.",
 			Class:  fsm.Working,
 			Decide: decideShardPending,
-			On:     map[fsm.Event]fsm.Phase{AlreadyCurrent: Skipped, ItsTurn: UpgradingReplicas, CanaryFailed: ShardHasFailed},
+			On: map[fsm.Event]fsm.Phase{AlreadyCurrent: Skipped, ItsTurn: UpgradingReplicas, CanaryFailed: ShardHasFailed,
+				ClusterUnwell: ShardHasFailed},
 		},
 		UpgradingReplicas: {
 			Doc:    "Replacing replicas, one at a time.",

@@ -125,6 +125,14 @@ func (w World) fit() (doubt string, fit bool) {
 	return w.well(w.intact())
 }
 
+// finished says that every pod runs what its StatefulSet makes, and the cluster is whole.
+func (w World) finished() (doubt string, finished bool) {
+	if n, old := outdated(w.Nodes); old {
+		return n.Name + " does not run what is wanted", false
+	}
+	return w.healthy()
+}
+
 // intact are all nodes but the pods that are broken and would be replaced first.
 func (w World) intact() topology.Nodes {
 	return slices.DeleteFunc(slices.Clone(w.Nodes), w.replaceable)
@@ -133,8 +141,10 @@ func (w World) intact() topology.Nodes {
 // replaceable says that a pod is broken, may be deleted, and would come back by another
 // template.
 func (w World) replaceable(n topology.Node) bool {
-	s, _ := w.shard(n.Shard)
-	if !isBroken(n) || s.Template == w.Template {
+	if !isBroken(n) {
+		return false
+	}
+	if s, _ := w.shard(n.Shard); s.Template == w.Template {
 		return false
 	}
 	_, doubt := proveBroken(w.Nodes, n)
