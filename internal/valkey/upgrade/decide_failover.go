@@ -112,7 +112,7 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 	} else if !s.follows(old) {
 		return s.awaitSync(in, old, "does not follow the primary of its shard")
 	}
-	if doubt, agree := in.World.intact().Agree(); !agree {
+	if doubt, agree := in.World.agree(in.World.intact()); !agree {
 		return fsm.Wait(ReasonClusterUnstable, "valkey").In(glance).Because("shard %s: all to agree: %s", in.Lane, doubt)
 	}
 	if left := linger - stay; left > 0 {

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -156,7 +157,7 @@ func (w World) well(nodes topology.Nodes) (doubt string, well bool) {
 	if n, unready := nodes.Unready(); unready {
 		return describe(n) + " is not ready", false
 	}
-	if doubt, agree := nodes.Agree(); !agree {
+	if doubt, agree := w.agree(nodes); !agree {
 		return doubt, false
 	}
 	switch count, rival, contested := nodes.Assigned(); {
@@ -169,6 +170,18 @@ func (w World) well(nodes topology.Nodes) (doubt string, well bool) {
 		if n, doubt := behind(nodes.Shard(s.Index)); doubt != "" {
 			return n.Name + " " + doubt, false
 		}
+	}
+	return "", true
+}
+
+// agree says that all nodes see the same cluster. If they are not all there are, those that
+// are missing may still be listed.
+func (w World) agree(nodes topology.Nodes) (doubt string, agree bool) {
+	if len(nodes) == len(w.Nodes) {
+		return nodes.Agree()
+	}
+	for _, m := range nodes.Misjudgements() {
+		return fmt.Sprintf("%s does not see %s as it is", m.By.Name, m.Of.Name), false
 	}
 	return "", true
 }

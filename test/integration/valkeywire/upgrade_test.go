@@ -26,18 +26,22 @@ const (
 
 // TestUpgrades lets the machine of an upgrade loose on real servers under a writer, with as
 // little of Kubernetes around it as it needs: no write that was acknowledged is lost, whether
-// it gets to its end, goes back or cannot go back.
+// it gets to its end, goes back or cannot go back. Without volumes the former version copies
+// from the new one; with them it cannot read what the new one has left on disk.
 func TestUpgrades(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to string
-		breaks   int // from this shard on the new version does not start
+		breaks   int  // from this shard on the new version does not start
+		memory   bool // what is deleted comes back empty
 		want     string
 	}{
-		"8.0 to 8.1":                 {"8.0", "8.1", 3, "Completed/AllCurrent"},
-		"8.1 to 9.1":                 {"8.1", "9.1", 3, "Completed/AllCurrent"},
-		"8.0 to 9.1":                 {"8.0", "9.1", 3, "Completed/AllCurrent"},
-		"9.1 to what does not start": {"9.1", "9.1", 0, "RolledBack/PodNotReady"},
-		"8.1 to 9.1, which starts in the first shard only": {"8.1", "9.1", 1, "Failed/RollbackImpossible"},
+		"8.0 to 8.1":                 {"8.0", "8.1", 3, false, "Completed/AllCurrent"},
+		"8.1 to 9.1":                 {"8.1", "9.1", 3, false, "Completed/AllCurrent"},
+		"8.1 to 9.1 in memory":       {"8.1", "9.1", 3, true, "Completed/AllCurrent"},
+		"8.1 in memory, and back":    {"8.1", "9.1", 1, true, "RolledBack/PodNotReady"},
+		"8.0 to 9.1":                 {"8.0", "9.1", 3, false, "Completed/AllCurrent"},
+		"9.1 to what does not start": {"9.1", "9.1", 0, false, "RolledBack/PodNotReady"},
+		"8.1 to 9.1, which starts in the first shard only": {"8.1", "9.1", 1, false, "Failed/RollbackImpossible"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,13 +50,16 @@ func TestUpgrades(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := newFleet(t, servers, c.from, c.to)
-			f.breaks = c.breaks
+			f.breaks, f.memory = c.breaks, c.memory
 			w := startWriter(t, servers.Addrs)
 			began := time.Now()
 			if got := f.run(t); got != c.want {
 				t.Errorf("%s, want %s: %+v", got, c.want, f.obj.Status.Conditions)
 			}
 			t.Logf("%d moves in %s", f.moves, time.Since(began).Round(time.Second))
+			for i, n := range f.world.Nodes {
+				servers.Addrs[i] = n.Addr
+			}
 			w.check(t, servers)
 			// A process that is killed, and not asked to end, may take one request with it.
 			if w.failed > len(servers.Addrs) {
@@ -68,6 +75,8 @@ type fleet struct {
 	processes *processes
 	programs  map[string]string // by version
 	breaks    int
+	memory    bool
+	healer    *healer
 	obj       *valkeyv1.ValkeyUpgrade
 	world     upgrade.World
 	began     []time.Time // of each process
@@ -100,6 +109,7 @@ func newFleet(t *testing.T, c wiretest.Cluster, from, to string) *fleet {
 			f.world.Nodes = append(f.world.Nodes, topology.Node{Pod: topology.Pod{Name: pod, UID: pod, Shard: i, Ordinal: j, Addr: c.Addrs[2*i+j], Image: from, Version: "1"}})
 		}
 	}
+	f.healer = newHealer(f)
 	return f
 }
 
@@ -143,6 +153,9 @@ func (f *fleet) pass(ctx context.Context, t *testing.T) {
 	next := upgrade.Machine.Reduce(in, s, outcomes)
 	f.obj, f.moves = next.Obj, f.moves+len(next.Hops)
 	f.apply()
+	if f.memory { // with its volume a server comes back by itself
+		f.healer.pass(ctx, t, f)
+	}
 }
 
 // look asks every server, as a kubelet and the operator do.
@@ -204,5 +217,9 @@ func (f *fleet) replace(e upgrade.DeletePod) error {
 		}
 	}
 	f.processes.program = f.programs[version]
-	return f.processes.run(n.Addr, f.processes.homes[n.Addr])
+	home := f.processes.homes[n.Addr]
+	if f.memory {
+		n.Addr, home = f.processes.address(), home+"'" // a new pod has another address, too
+	}
+	return f.processes.run(n.Addr, home)
 }
