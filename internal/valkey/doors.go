@@ -100,7 +100,7 @@ func (o *door) access(c *valkeyv1.ValkeyCluster) (a wire.Access) {
 		a.Login = func() (string, []access.Password, error) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			return access.Operator, o.keys.Secrets.Operator, nil
+			return access.Operator, o.keys.Secrets.Logins(), nil
 		}
 	}
 	if c.Spec.TLS != nil {

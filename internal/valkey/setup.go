@@ -9,6 +9,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube"
@@ -101,4 +106,13 @@ func setup(a *kube.Area, door Door, build spec.Builder) error {
 		kube.Mapped(a, &corev1.Pod{}, clusterOf),
 		kube.Mapped(a, &valkeyv1.ValkeyUpgrade{}, upgraded),
 	)
+}
+
+// changed wakes the owner of a child that was changed or removed. That one was made
+// is no news: whoever made it is about to look, and would only look too early.
+func changed(a *kube.Area, child client.Object) source.Source {
+	mgr := a.Manager()
+	owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &valkeyv1.ValkeyCluster{}, handler.OnlyControllerOwner())
+	news := predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
+	return source.Kind[client.Object](mgr.GetCache(), child, owner, news)
 }

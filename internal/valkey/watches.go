@@ -4,26 +4,13 @@ import (
 	"context"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
-
-// changed wakes the owner of a child that was changed or removed. That one was made
-// is no news: whoever made it is about to look, and would only look too early.
-func changed(a *kube.Area, child client.Object) source.Source {
-	mgr := a.Manager()
-	owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &valkeyv1.ValkeyCluster{}, handler.OnlyControllerOwner())
-	news := predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
-	return source.Kind[client.Object](mgr.GetCache(), child, owner, news)
-}
 
 // clusterOf wakes the cluster whose name a pod bears. Whether the pod is really its
 // own is for the observer to find out.

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -132,7 +133,7 @@ func (m *mover) empty(ctx context.Context, g gift) (map[int]int, error) {
 		if err != nil {
 			return nil, classify(g.from.Name, err)
 		}
-		send := wire.Migration{To: g.to.Addr, Within: sendWithin}
+		send := m.sender(g.to.Addr)
 		for _, slot := range g.slots.List() {
 			if counts[slot] == 0 {
 				continue
@@ -184,4 +185,15 @@ func (m *mover) others(g gift) (nodes topology.Nodes) {
 		}
 	}
 	return nodes
+}
+
+// sender lets a server log on to another as servers do.
+func (m *mover) sender(to string) wire.Migration {
+	send := wire.Migration{To: to, Within: sendWithin}
+	if keyed, is := m.servers.(Keyed); is {
+		if passwords := keyed.Keys().Secrets.Replication; len(passwords) > 0 {
+			send.User, send.Password = access.Replication, passwords[0].Reveal()
+		}
+	}
+	return send
 }

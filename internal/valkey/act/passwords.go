@@ -12,8 +12,13 @@ import (
 // makePasswords makes the passwords of the operator's own users. They are written once:
 // whoever finds some there keeps them.
 func (a Cluster) makePasswords(ctx context.Context, c *valkeyv1.ValkeyCluster) error {
-	return a.Children.Create(ctx, spec.AccessSecret(c, map[string][]byte{
-		access.OperatorFile:    []byte(rand.Text()),
-		access.ReplicationFile: []byte(rand.Text()),
-	}))
+	passwords := map[string][]byte{}
+	for _, file := range []string{access.OperatorFile, access.ReplicationFile} {
+		made, err := access.Generate(rand.Reader)
+		if err != nil {
+			return err
+		}
+		passwords[file] = []byte(made.Reveal())
+	}
+	return a.Children.Create(ctx, spec.AccessSecret(c, passwords))
 }

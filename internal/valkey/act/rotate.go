@@ -140,22 +140,7 @@ func (r *rotation) tell(ctx context.Context, step access.Step) error {
 			at = target(m.Member)
 		}
 	}
-	var err error
-	switch s := step.(type) {
-	case access.Grant:
-		err = r.servers.Grant(ctx, at, s.User)
-	case access.AddPasswords:
-		err = r.servers.AddPasswords(ctx, at, s.User, s.Passwords)
-	case access.SetPrimaryLogin:
-		err = r.servers.SetPrimaryLogin(ctx, at, s.User, s.Password)
-	case access.Reconnect:
-		err = r.servers.Reconnect(ctx, at, s.Connection)
-	case access.DropPasswords:
-		err = r.servers.DropPasswords(ctx, at, s.User, s.Passwords)
-	case access.RemoveUsers:
-		err = r.servers.RemoveUsers(ctx, at, s.Users)
-	}
-	return classify(step.At(), err)
+	return classify(step.At(), wire.Carry(ctx, r.servers, at, step))
 }
 
 // certificates lets servers read their files again until all show what they should, and
