@@ -61,7 +61,11 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 			p.Work.Forget(key)
 			return
 		}
-		p.Sampler.Every(key, observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes()))
+		every := observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes())
+		if c.Status.CurrentOperation == valkeyv1.OperationUpgrading {
+			every = min(every, observe.EveryWhileMoving) // pods come and go
+		}
+		p.Sampler.Every(key, every)
 	}
 	return r
 }

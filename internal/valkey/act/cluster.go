@@ -53,56 +53,86 @@ var errUnproven = &fsm.Error{Class: fsm.Refused, Err: errors.New("there is no pr
 
 // Act performs one effect.
 func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) (string, error) {
-	switch e := effect.(type) {
-	case cluster.TakeReservation:
-		self := kube.RefOf("ValkeyCluster", valkeyv1.GroupVersion.Group, c)
-		return "", a.Reservations.Take(ctx, self, self)
-	case cluster.ReleaseReservation:
-		self := kube.RefOf("ValkeyCluster", valkeyv1.GroupVersion.Group, c)
-		return "", a.Reservations.Release(ctx, self, self)
-	case cluster.ApplyChild:
-		return "", a.apply(ctx, c, e)
-	case cluster.MarkFormed:
-		return "", a.mark(ctx, c, e.UID, map[string]string{valkeyv1.FormedAnnotation: "true"})
-	case cluster.ForgetData:
-		return "", a.mark(ctx, c, e.UID, nil)
-	case cluster.MakePasswords:
-		return "", a.makePasswords(ctx, c)
-	case cluster.MakeUpgrade:
-		return "", a.makeUpgrade(ctx, c, e)
-	case cluster.DeleteUpgrade:
-		return "", a.deleteUpgrade(ctx, c, e)
-	case cluster.DeletePod:
-		// If it were wrong, what the pod's server holds would be lost: so only this very
-		// pod in this very version goes, in which no server had run.
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Name}}
-		return "", a.Children.Delete(ctx, pod, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
-	case cluster.RemoveShard:
-		// If it were wrong, the data of a shard would be lost: so only this very StatefulSet
-		// in this very version goes, in whose pods nothing was seen.
-		if e.Proof == nil {
-			return "", fmt.Errorf("%s: %w", e, errUnproven)
-		}
-		if err := a.removeClaims(ctx, c, e.Shard); err != nil {
-			return "", err
-		}
-		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Child.Name}}
-		return "", a.Children.Delete(ctx, set, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
+	if known, err := a.change(ctx, c, effect); known {
+		return "", err
 	}
 	var err error
 	if a.servers, err = a.Door(ctx, client.ObjectKeyFromObject(c)); err != nil {
 		return "", fmt.Errorf("log on to servers: %w", err)
 	}
-	return "", a.command(ctx, c, effect)
+	if known, err := a.operate(ctx, c, effect); known {
+		return "", err
+	}
+	return "", a.command(ctx, effect)
+}
+
+// change changes objects of Kubernetes.
+func (a Cluster) change(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) (known bool, err error) {
+	self := kube.RefOf("ValkeyCluster", valkeyv1.GroupVersion.Group, c)
+	switch e := effect.(type) {
+	case cluster.TakeReservation:
+		return true, a.Reservations.Take(ctx, self, self)
+	case cluster.ReleaseReservation:
+		return true, a.Reservations.Release(ctx, self, self)
+	case cluster.ApplyChild:
+		return true, a.apply(ctx, c, e)
+	case cluster.MarkFormed:
+		return true, a.mark(ctx, c, e.UID, map[string]string{valkeyv1.FormedAnnotation: "true"})
+	case cluster.ForgetData:
+		return true, a.mark(ctx, c, e.UID, nil)
+	case cluster.MakePasswords:
+		return true, a.makePasswords(ctx, c)
+	case cluster.MakeUpgrade:
+		return true, a.makeUpgrade(ctx, c, e)
+	case cluster.DeleteUpgrade:
+		return true, a.deleteUpgrade(ctx, c, e)
+	case cluster.DeletePod:
+		return true, a.deletePod(ctx, c, e)
+	case cluster.RemoveShard:
+		return true, a.removeShard(ctx, c, e)
+	}
+	return false, nil
+}
+
+// deletePod: if it were wrong, what the pod's server holds would be lost: so only this very
+// pod in this very version goes, in which no server had run.
+func (a Cluster) deletePod(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.DeletePod) error {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Name}}
+	return a.Children.Delete(ctx, pod, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
+}
+
+// removeShard: if it were wrong, the data of a shard would be lost: so only this very
+// StatefulSet in this very version goes, in whose pods nothing was seen.
+func (a Cluster) removeShard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.RemoveShard) error {
+	if e.Proof == nil {
+		return fmt.Errorf("%s: %w", e, errUnproven)
+	}
+	if err := a.removeClaims(ctx, c, e.Shard); err != nil {
+		return err
+	}
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Child.Name}}
+	return a.Children.Delete(ctx, set, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
+}
+
+// operate does with servers what takes more than one command.
+func (a Cluster) operate(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) (known bool, err error) {
+	switch e := effect.(type) {
+	case cluster.ApplyAccess:
+		return true, a.applyAccess(client.ObjectKeyFromObject(c), e)
+	case cluster.MoveSlots:
+		return true, a.moveSlots(client.ObjectKeyFromObject(c), e)
+	case cluster.Failover:
+		if e.Proof == nil || !e.Proof.Of(e.At.ID) {
+			return true, fmt.Errorf("%s: %w", e, errUnproven)
+		}
+		return true, a.failover(ctx, c, e)
+	}
+	return false, nil
 }
 
 // command gives a command to servers.
-func (a Cluster) command(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) error {
+func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
 	switch e := effect.(type) {
-	case cluster.ApplyAccess:
-		return a.applyAccess(client.ObjectKeyFromObject(c), e)
-	case cluster.MoveSlots:
-		return a.moveSlots(client.ObjectKeyFromObject(c), e)
 	case cluster.Meet:
 		return a.meet(ctx, e)
 	case cluster.AddSlots:
@@ -118,11 +148,6 @@ func (a Cluster) command(ctx context.Context, c *valkeyv1.ValkeyCluster, effect 
 			return fmt.Errorf("%s: %w", e, errUnproven)
 		}
 		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.Forget(ctx, target(m), e.ID)) })
-	case cluster.Failover:
-		if e.Proof == nil || !e.Proof.Of(e.At.ID) {
-			return fmt.Errorf("%s: %w", e, errUnproven)
-		}
-		return a.failover(ctx, c, e)
 	}
 	return fmt.Errorf("unknown effect %s", effect)
 }

@@ -36,7 +36,7 @@ func (ApplyAccess) effect()        {}
 func (ApplyAccess) String() string { return "apply-access" }
 
 // AccessWork names the work that brings the access of a cluster to one state.
-func AccessWork(cluster, print string) string { return cluster + "/" + print }
+func AccessWork(cluster, keys string) string { return cluster + "/" + keys }
 
 // applyAccess lets servers have what the Secrets say, once all answer.
 func applyAccess(in input) []fsm.Effect {

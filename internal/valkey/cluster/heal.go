@@ -105,10 +105,25 @@ func following(in input) (effects []fsm.Effect) {
 // strangers lets everyone forget servers that no pod answers for any more, and that all
 // who know them have given up.
 func strangers(in input) (effects []fsm.Effect) {
-	at := map[string][]Member{}
-	var ids []string
+	// On its volume a server that does not run keeps its name and its data. Once forgotten
+	// it would come back as one that holds something and that nobody knows.
+	if _, silent := in.World.Nodes.Silent(); silent && in.Obj.Spec.Persistence.Enabled {
+		return nil
+	}
+	ids, at := givenUp(in.World.Nodes)
+	for _, id := range ids {
+		if proof, doubt := plan.ProveForget(in.World.Nodes, id); doubt == "" {
+			effects = append(effects, Forget{at[id], id, proof})
+		}
+	}
+	return effects
+}
+
+// givenUp are servers that nobody sees alive, and who lists them.
+func givenUp(nodes topology.Nodes) (ids []string, at map[string][]Member) {
+	at = map[string][]Member{}
 	alive := map[string]bool{}
-	for _, by := range in.World.Nodes {
+	for _, by := range nodes {
 		if by.Server == nil {
 			continue
 		}
@@ -126,15 +141,7 @@ func strangers(in input) (effects []fsm.Effect) {
 			}
 		}
 	}
-	for _, id := range ids {
-		if alive[id] {
-			continue
-		}
-		if proof, doubt := plan.ProveForget(in.World.Nodes, id); doubt == "" {
-			effects = append(effects, Forget{at[id], id, proof})
-		}
-	}
-	return effects
+	return slices.DeleteFunc(ids, func(id string) bool { return alive[id] }), at
 }
 
 // apart is a server that answers and has no part in the cluster: it neither serves the

@@ -22,16 +22,6 @@ func Perform(w World, effect fsm.Effect) World {
 		if w.Reservation.State == Ours {
 			w.Reservation = Reservation{State: Free}
 		}
-	case ApplyAccess:
-		w.Access.Work = Ended
-	case MakePasswords:
-		w.Access.Missing = false
-	case MakeUpgrade:
-		if !slices.ContainsFunc(w.Own, func(u OwnUpgrade) bool { return u.Name == e.Name }) {
-			w.Own = append(slices.Clone(w.Own), OwnUpgrade{Name: e.Name, UID: "uid of " + e.Name, Phase: "Pending"})
-		}
-	case DeleteUpgrade:
-		w.Own = slices.DeleteFunc(slices.Clone(w.Own), func(u OwnUpgrade) bool { return u.UID == e.UID })
 	case ApplyChild:
 		applied(w, e)
 		resize(&w, e)
@@ -46,6 +36,7 @@ func Perform(w World, effect fsm.Effect) World {
 	case DeletePod:
 		deleted(w.Nodes, e)
 	default:
+		around(&w, effect)
 		command(w.Nodes, effect)
 	}
 	return w
@@ -83,26 +74,24 @@ func Settle(c *valkeyv1.ValkeyCluster, w World) World {
 		}
 		return w
 	}
-	if started := start(c, &w); started {
-		return w
-	}
-	if moved := migrate(c, &w); moved {
-		return w
-	}
-	if changed := upgrade(&w); changed {
+	if start(c, &w) || migrate(c, &w) || upgrade(&w) {
 		return w
 	}
 	befriend(w.Nodes)
 	if w.Formed {
 		converse(w.Nodes)
 	}
+	catchUp(w)
+	return w
+}
+
+func catchUp(w World) {
 	for _, n := range w.Nodes {
 		if n.Server != nil {
 			n.Server.Synced = true
 			n.Server.OK = n.Server.OK || served(w.Nodes) && (w.Formed || n.Server.Self().Follows != "")
 		}
 	}
-	return w
 }
 
 // start brings up the pods of every StatefulSet that exists.

@@ -94,13 +94,20 @@ func takeOver(nodes topology.Nodes, e Failover) {
 		if n.Server == nil {
 			continue
 		}
-		for i, p := range n.Server.View {
-			if from == nil && p.ID == e.From.ID {
-				n.Server.View[i].Slots = ""
-			}
+		if from == nil {
+			giveUp(n.Server, e.From.ID)
 		}
 		if n.Server.Self().Follows == e.From.ID && n.Server != heir {
 			n.Server.View[self(n.Server)].Follows = heir.ID
+		}
+	}
+}
+
+// giveUp lets a server see no slots at another.
+func giveUp(s *topology.Server, id string) {
+	for i, p := range s.View {
+		if p.ID == id {
+			s.View[i].Slots = ""
 		}
 	}
 }

@@ -1,6 +1,27 @@
 package cluster
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// around is what an effect does to what a cluster has beside its children: passwords, and
+// upgrades of its own.
+func around(w *World, effect fsm.Effect) {
+	switch e := effect.(type) {
+	case ApplyAccess:
+		w.Access.Work = Ended
+	case MakePasswords:
+		w.Access.Missing = false
+	case MakeUpgrade:
+		if !slices.ContainsFunc(w.Own, func(u OwnUpgrade) bool { return u.Name == e.Name }) {
+			w.Own = append(slices.Clone(w.Own), OwnUpgrade{Name: e.Name, UID: "uid of " + e.Name, Phase: "Pending"})
+		}
+	case DeleteUpgrade:
+		w.Own = slices.DeleteFunc(slices.Clone(w.Own), func(u OwnUpgrade) bool { return u.UID == e.UID })
+	}
+}
 
 // upgrade is what an upgrade of the cluster's own comes to: it takes the reservation when
 // that is free, asks for the template of the spec in one shard after the other, and ends.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -107,14 +108,16 @@ func count(nodes topology.Nodes, is func(topology.Node) bool) (n int) {
 	return n
 }
 
-// common is the image that all pods run, or "" while they differ.
-func common(nodes topology.Nodes) string {
+// common is the image that all pods run, or "" while they differ. Those that are missing
+// have none.
+func common(nodes topology.Nodes) (image string) {
 	for _, n := range nodes {
-		if n.Image != nodes[0].Image {
+		if image != "" && n.Image != "" && n.Image != image {
 			return ""
 		}
+		image = cmp.Or(n.Image, image)
 	}
-	return nodes[0].Image
+	return image
 }
 
 // lowest is the lowest version among the servers.

@@ -19,12 +19,12 @@ import (
 func Keys(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster) (keys access.Keys, err error) {
 	files := map[string]string{}
 	if c.Spec.Auth != nil {
-		if err := secretInto(ctx, live, c, spec.AccessName(c), files, map[string]string{
+		if err := secretInto(ctx, live, read.Key{Namespace: c.Namespace, Name: spec.AccessName(c)}, files, map[string]string{
 			access.OperatorFile: access.OperatorFile, access.ReplicationFile: access.ReplicationFile,
 		}); err != nil {
 			return keys, err
 		}
-		if err := secretInto(ctx, live, c, c.Spec.Auth.SecretName, files, map[string]string{
+		if err := secretInto(ctx, live, read.Key{Namespace: c.Namespace, Name: c.Spec.Auth.SecretName}, files, map[string]string{
 			valkeyv1.UsernameKey: access.ApplicationUserFile, valkeyv1.PasswordKey: access.ApplicationPasswordFile,
 		}); err != nil {
 			return keys, err
@@ -34,7 +34,7 @@ func Keys(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster) (keys 
 		}
 	}
 	if c.Spec.TLS != nil {
-		if err := secretInto(ctx, live, c, c.Spec.TLS.SecretName, files, map[string]string{
+		if err := secretInto(ctx, live, read.Key{Namespace: c.Namespace, Name: c.Spec.TLS.SecretName}, files, map[string]string{
 			valkeyv1.AuthorityKey: valkeyv1.AuthorityKey, valkeyv1.CertificateKey: valkeyv1.CertificateKey, valkeyv1.PrivateKeyKey: valkeyv1.PrivateKeyKey,
 		}); err != nil {
 			return keys, err
@@ -50,13 +50,13 @@ func Keys(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster) (keys 
 }
 
 // secretInto copies keys of a Secret under other names.
-func secretInto(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster, name string, into, names map[string]string) error {
+func secretInto(ctx context.Context, live read.Live, key read.Key, into, names map[string]string) error {
 	var s corev1.Secret
-	if err := live.Get(ctx, read.Key{Namespace: c.Namespace, Name: name}, &s); err != nil {
-		return fmt.Errorf("read Secret %s: %w", name, err)
+	if err := live.Get(ctx, key, &s); err != nil {
+		return fmt.Errorf("read Secret %s: %w", key.Name, err)
 	}
-	for key, as := range names {
-		into[as] = string(s.Data[key])
+	for of, as := range names {
+		into[as] = string(s.Data[of])
 	}
 	return nil
 }

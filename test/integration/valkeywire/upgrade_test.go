@@ -153,9 +153,8 @@ func (f *fleet) pass(ctx context.Context, t *testing.T) {
 	next := upgrade.Machine.Reduce(in, s, outcomes)
 	f.obj, f.moves = next.Obj, f.moves+len(next.Hops)
 	f.apply()
-	if f.memory { // with its volume a server comes back by itself
-		f.healer.pass(ctx, t, f)
-	}
+	f.healer.obj.Spec.Persistence.Enabled = !f.memory
+	f.healer.pass(ctx, t, f)
 }
 
 // look asks every server, as a kubelet and the operator do.
