@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/node/guard"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -119,9 +120,15 @@ func askAll(ctx context.Context, client wire.Reader, addrs []string) map[string]
 	return answers
 }
 
+// resolveWithin is how long names may keep a server from starting: they help to find
+// others, and a cluster whose names do not work must still start.
+const resolveWithin = time.Second
+
 // resolve turns names into all addresses that they have now. A name that has none
 // yet is no error: it may be the first pod of all.
 func resolve(ctx context.Context, peers []string) (addrs []string) {
+	ctx, cancel := context.WithTimeout(ctx, resolveWithin)
+	defer cancel()
 	for _, peer := range peers {
 		host, port, err := net.SplitHostPort(strings.TrimSpace(peer))
 		if err != nil {

@@ -79,15 +79,29 @@ func (s *stage) upgrade(vkc *valkeyv1.ValkeyCluster, to string) *valkeyv1.Valkey
 // ends waits until an upgrade has ended, in this phase.
 func (s *stage) ends(u *valkeyv1.ValkeyUpgrade, in meta.Phase) {
 	s.t.Helper()
+	began, was := time.Now(), ""
 	harness.Eventually(s.t, upgradedWithin, poll, func() error {
 		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(u), u); err != nil {
 			return err
+		}
+		if is := progress(u); is != was {
+			was = is
+			s.t.Logf("%5.1f s %s", time.Since(began).Seconds(), is)
 		}
 		if u.Status.Phase != in {
 			return fmt.Errorf("is %s with %s shards, waiting for %q", u.Status.Phase, u.Status.UpgradedShards, u.Status.WaitingFor)
 		}
 		return nil
 	})
+}
+
+// progress says in few words where an upgrade stands.
+func progress(u *valkeyv1.ValkeyUpgrade) string {
+	words := string(u.Status.Phase)
+	for _, shard := range u.Status.Shards {
+		words += fmt.Sprintf(" %d:%s", shard.Index, shard.Phase)
+	}
+	return words + " (" + u.Status.WaitingFor + ")"
 }
 
 // runs checks that every pod runs an image, and the cluster says so.
