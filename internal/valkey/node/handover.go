@@ -19,6 +19,9 @@ const (
 	// attempt is how long a failover is given; servers below 8.1 need all of it.
 	attempt    = 2500 * time.Millisecond
 	oldAttempt = 5500 * time.Millisecond
+	// aloneFor is how long replicas may all be silent: with a cluster that is deleted they
+	// go, too.
+	aloneFor = 5 * time.Second
 )
 
 // Handover makes a replica the primary in place of a server that is about to stop.
@@ -58,6 +61,7 @@ func (h *Handover) Do(ctx context.Context) error {
 // until tries until another is the primary. It is over at once for a server that has
 // nothing to hand over or nobody to hand it to.
 func (h *Handover) until(ctx context.Context, client *wire.Client) (handed bool, err error) {
+	heard := time.Now()
 	for {
 		self, err := client.Ask(ctx, h.Addr)
 		if err != nil {
@@ -65,7 +69,10 @@ func (h *Handover) until(ctx context.Context, client *wire.Client) (handed bool,
 		}
 		view := around(ctx, client, self)
 		step := next(self, view)
-		if step.done {
+		if !step.alone {
+			heard = time.Now()
+		}
+		if step.done || time.Since(heard) > aloneFor {
 			h.say("%s", step.words)
 			return false, nil
 		}

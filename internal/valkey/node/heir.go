@@ -10,6 +10,7 @@ import (
 // step is what a server that is about to stop should do next.
 type step struct {
 	done  bool           // nothing
+	alone bool           // no replica answers
 	to    *topology.Node // ask this one to take over
 	words string
 }
@@ -46,6 +47,9 @@ func next(self *topology.Server, view topology.Nodes) step {
 		if n.Server.Self().Follows == self.ID {
 			replicas = append(replicas, n.Server)
 		}
+	}
+	if len(replicas) == 0 {
+		return step{alone: true, words: "no replica answers"}
 	}
 	best, found := topology.Best(replicas)
 	if !found {

@@ -36,7 +36,7 @@ func TestDisasterPrimaryKilled(t *testing.T) {
 	}
 	w.report(t)
 	for _, outage := range outages {
-		t.Logf("longest time without an answer after SIGKILL: %s", outage.Round(time.Millisecond))
+		t.Logf("writes failed for %s after SIGKILL", outage.Round(time.Millisecond))
 		if outage > outageAtMost {
 			t.Errorf("want at most %s", outageAtMost)
 		}

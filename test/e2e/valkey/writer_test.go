@@ -37,7 +37,8 @@ type writer struct {
 	failures []string
 	took     []time.Duration
 	longest  time.Duration
-	slowest  time.Duration // since the last lap, failed ones included
+	// Since the last lap: when the first and the last write that failed were begun.
+	failedFrom, failedUntil time.Time
 }
 
 // startWriter begins to write, through any server of the cluster.
@@ -70,8 +71,11 @@ func (w *writer) write(key string, n int) {
 	took := time.Since(began)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.slowest = max(w.slowest, took)
 	if err != nil {
+		if w.failedFrom.IsZero() {
+			w.failedFrom = began
+		}
+		w.failedUntil = began
 		w.failures = append(w.failures, fmt.Sprintf("%s after %s: %v", key, took.Round(time.Millisecond), err))
 		return
 	}
@@ -102,12 +106,13 @@ func (w *writer) await(t *testing.T, writes int) {
 	})
 }
 
-// lap is how long the slowest write took since the last lap.
-func (w *writer) lap() (slowest time.Duration) {
+// lap is for how long writes failed since the last lap.
+func (w *writer) lap() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	slowest, w.slowest = w.slowest, 0
-	return slowest
+	outage := w.failedUntil.Sub(w.failedFrom)
+	w.failedFrom, w.failedUntil = time.Time{}, time.Time{}
+	return outage
 }
 
 // reconnect reads through another server: nobody that the client knows is where it was.
