@@ -55,6 +55,8 @@ func (s *script) holds(ctx context.Context, words []string, named map[string][]s
 		return s.harmony(ctx, words[0], s.among(named))
 	case "failed", "forgotten", "known":
 		return s.opinion(ctx, words[0], words[1])
+	case "informed":
+		return s.informed(ctx, s.one(words[1]))
 	case "jobs":
 		return s.ended(ctx, s.one(words[1]))
 	}
@@ -91,6 +93,27 @@ func (s *script) caughtUp(ctx context.Context, replica *topology.Server) bool {
 		}
 	}
 	return false
+}
+
+// informed says that a server sees all others that run in their roles and with their slots.
+func (s *script) informed(ctx context.Context, at wire.Target) bool {
+	server, err := s.Ask(ctx, at.Addr)
+	if err != nil {
+		return false
+	}
+	for i, of := range s.targets {
+		if s.dead[i] || of.ID == at.ID {
+			continue
+		}
+		other, err := s.Ask(ctx, of.Addr)
+		if err != nil {
+			return false
+		}
+		if p, _ := server.Peer(of.ID); p.Follows != other.Self().Follows || p.Slots != other.Self().Slots {
+			return false
+		}
+	}
+	return true
 }
 
 // opinion is what all others that run think of one.
