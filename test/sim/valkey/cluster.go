@@ -157,7 +157,11 @@ func (s *story) end(found []*unstructured.Unstructured) error {
 
 // equal leaves out what the cluster's own controllers write in their own time.
 func equal(obj *unstructured.Unstructured) {
-	unstructured.RemoveNestedField(obj.Object, "metadata", "annotations", spec.AppliedAnnotation) // of the owner's UID, too
+	// What names a child's content names the owner's UID, or the namespace, as well.
+	for _, name := range []string{spec.AppliedAnnotation, valkeyv1.TemplateAnnotation} {
+		unstructured.RemoveNestedField(obj.Object, "metadata", "annotations", name)
+	}
+	unstructured.RemoveNestedField(obj.Object, "metadata", "labels", appsv1.ControllerRevisionHashLabelKey)
 	switch obj.GetKind() {
 	case "Pod":
 		obj.Object["spec"], obj.Object["status"] = nil, nil

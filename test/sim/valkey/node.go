@@ -33,7 +33,7 @@ func install(t testing.TB, b *bed.Bed) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{corev1.LabelHostname: nodeName}}}
 	if err := c.Create(t.Context(), node); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
