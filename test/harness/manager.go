@@ -97,6 +97,16 @@ func (m *Manager) end(sig syscall.Signal) {
 
 func (m *Manager) logPath() string { return filepath.Join(m.bed.Dir(), "manager-"+m.area+".log") }
 
+// Log is what the process has said so far.
+func (m *Manager) Log() string {
+	m.t.Helper()
+	log, err := os.ReadFile(m.logPath())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return string(log)
+}
+
 func (m *Manager) logTail() string {
 	const most = 6000
 	log, err := os.ReadFile(m.logPath())

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -159,6 +160,9 @@ func (a Cluster) apply(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster
 		}
 		if _, is := child.(*appsv1.StatefulSet); is {
 			return a.applyShard(ctx, c, e)
+		}
+		if budget, is := child.(*policyv1.PodDisruptionBudget); is && e.Template == cluster.Closed {
+			spec.Close(budget)
 		}
 		return a.Children.Apply(ctx, child, types.UID(e.UID))
 	}

@@ -111,6 +111,9 @@ func reflex(in input) (fsm.Decision, bool) {
 	if d, lost := keepReservation(in); lost {
 		return d, true
 	}
+	if effects := shield(in); len(effects) > 0 && slices.Contains(standing, in.Obj.Status.Phase) {
+		return fsm.Do(ReasonShielding, effects...).Because("pods that have no copy of their shard yet"), true
+	}
 	return heal(in)
 }
 

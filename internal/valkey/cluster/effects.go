@@ -32,8 +32,10 @@ type ApplyChild struct {
 	// Keep leaves the template of its pods as it is, whatever the spec says by now: any
 	// pod that is lost comes back by it.
 	Keep bool
-	// Template is the one that an upgrade asks for; "" is that of the spec.
+	// Template is the one that an upgrade asks for, or Closed for a disruption budget; "" is
+	// that of the spec.
 	Template, Upgrade string
+	Open              bool // a disruption budget is opened again
 	// Image is what a new shard runs, because all others do; "" is that of the spec.
 	Image string
 	// Proof allows to make a shard narrower: the pods that go hold nothing.
@@ -174,6 +176,9 @@ func (MakePasswords) String() string      { return "make-passwords" }
 func (e MakeUpgrade) String() string      { return "make-upgrade " + e.Name }
 func (e DeleteUpgrade) String() string    { return "delete-upgrade " + e.Name }
 func (e ApplyChild) String() string {
+	if e.Open {
+		return "open " + e.Child.String()
+	}
 	if e.Template != "" {
 		return "apply " + e.Child.String() + " as " + e.Template
 	}

@@ -37,6 +37,10 @@ func newBench() bench {
 			if _, meets := e.(Meet); meets {
 				return "meet"
 			}
+			// The budget follows what is seen at each moment.
+			if a, applies := e.(ApplyChild); applies && (a.Open || a.Template == Closed) {
+				return ""
+			}
 			return e.String()
 		},
 	}
@@ -185,6 +189,10 @@ func mishap(r *rand.Rand, w *World) {
 		child.Current, child.Template = false, pick(r, child.Template, "of before")
 	case 10:
 		w.Own = append(w.Own, OwnUpgrade{Name: pick(r, "web-template", "web-before"), UID: "u", Ended: r.IntN(2) == 0})
+	case 13:
+		if i := slices.IndexFunc(w.Children, func(c Child) bool { return c.Kind == KindDisruptionBudget }); i >= 0 {
+			w.Children[i].Template = Closed
+		}
 	case 12:
 		w.Access = pick(r, Access{Missing: true}, Access{Doubt: "Secret web-app does not exist"})
 	case 11:

@@ -44,6 +44,10 @@ func Perform(w World, effect fsm.Effect) World {
 
 func applied(w World, e ApplyChild) {
 	for i, c := range w.Children {
+		if c.Ref == e.Child && !c.Foreign && c.Kind == KindDisruptionBudget && (e.Open || e.Template != "") {
+			w.Children[i].Template = e.Template
+			continue
+		}
 		if c.Ref != e.Child || c.Foreign || e.Keep || c.Current && e.Template == "" {
 			continue
 		}

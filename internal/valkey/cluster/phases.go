@@ -86,6 +86,7 @@ const (
 	ReasonApplyingAccess     fsm.Reason = "ApplyingAccess"     // servers are being told of changed passwords and certificates
 	ReasonAccessApplied      fsm.Reason = "AccessApplied"      // they have them
 	ReasonNodesMissing       fsm.Reason = "NodesMissing"       // a node is not ready or out of reach
+	ReasonShielding          fsm.Reason = "Shielding"          // the disruption budget is closed or opened, as copies come and go
 	ReasonHealing            fsm.Reason = "Healing"            // servers that were lost or moved are being brought back
 	ReasonScaling            fsm.Reason = "Scaling"            // the spec asks for another number of shards or replicas
 	ReasonMoving             fsm.Reason = "Moving"             // slots are being moved

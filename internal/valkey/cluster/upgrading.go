@@ -78,7 +78,7 @@ func bears(c Child, template string) bool { return template != "" && c.Template 
 // relabelled are shards whose pods are as the spec asks, and that do not bear it yet.
 func relabelled(w World) []Child {
 	return slices.DeleteFunc(w.unapplied(), func(c Child) bool {
-		return c.Kind == KindStatefulSet && c.UID != "" && !bears(c, w.Template)
+		return shielded(c) || c.Kind == KindStatefulSet && c.UID != "" && !bears(c, w.Template)
 	})
 }
 

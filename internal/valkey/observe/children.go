@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,6 +43,9 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, shape 
 			child.Foreign = !ownedBy(there, c.UID)
 			child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
 			child.Settled = settled(there)
+			if budget, is := there.(*policyv1.PodDisruptionBudget); is && spec.Closed(budget) {
+				child.Template = cluster.Closed
+			}
 			if set, is := there.(*appsv1.StatefulSet); is {
 				child.Template, child.Image = set.Annotations[valkeyv1.TemplateAnnotation], imageOf(set)
 			}

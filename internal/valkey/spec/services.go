@@ -5,6 +5,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
@@ -42,6 +43,18 @@ func EndpointService(c *valkeyv1.ValkeyCluster) *corev1.Service {
 func port(name string, number int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: name, Port: number, TargetPort: intstr.FromString(name), Protocol: corev1.ProtocolTCP}
 }
+
+// closedAnnotation tells a budget that was closed from one that a user wants to be 0.
+const closedAnnotation = "valkey.statecraft.dev/closed"
+
+// Close lets no pod be drained.
+func Close(b *policyv1.PodDisruptionBudget) {
+	b.Spec.MaxUnavailable = ptr.To(intstr.FromInt32(0))
+	b.Annotations[closedAnnotation] = "true"
+}
+
+// Closed says that a budget was closed.
+func Closed(b *policyv1.PodDisruptionBudget) bool { return b.Annotations[closedAnnotation] != "" }
 
 // DisruptionBudget says how many pods of the cluster may be drained at a time. It is one
 // for all shards, because a pod may match only one.

@@ -36,10 +36,13 @@ func TestUpgradeLosesNothing(t *testing.T) {
 			s.running(vkc)
 			w := startWriter(t, s.addr(vkc))
 			w.await(t, writesBefore)
-			for _, to := range steps[1:] {
+			for i, to := range steps[1:] {
 				began := time.Now()
-				u := s.upgrade(vkc, to)
-				s.ends(u, "Completed")
+				ask := s.edit
+				if i%2 == 1 {
+					ask = s.upgrade
+				}
+				s.ends(ask(vkc, to), "Completed")
 				t.Logf("to %s after %s", to, time.Since(began).Round(100*time.Millisecond))
 				s.runs(vkc, to)
 			}
@@ -47,6 +50,35 @@ func TestUpgradeLosesNothing(t *testing.T) {
 			s.empty(vkc.Namespace, vkc)
 		})
 	}
+}
+
+// TestUpgradeToABrokenImageGoesBack asks for an image that does not exist: one replica is
+// lost to it for a while, and then everything is as before.
+func TestUpgradeToABrokenImageGoesBack(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	vkc := s.create(bedtest.Namespace(t, s.b))
+	s.running(vkc)
+	was := s.pods(vkc)
+	w := startWriter(t, s.addr(vkc))
+	w.await(t, writesBefore)
+	u := s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{Image: "bed.local/no-such-image:1", PodReadyTimeoutSeconds: 20})
+	s.ends(u, "RolledBack")
+	if f := u.Status.Failure; f == nil || f.Shard != 0 || !strings.Contains(f.Message, "ImagePull") {
+		t.Errorf("it does not say why: %+v", f)
+	}
+	s.runs(vkc, image)
+	replaced := 0
+	for name, p := range s.pods(vkc) {
+		if p.UID != was[name].UID {
+			replaced++
+		}
+	}
+	if replaced != 1 {
+		t.Errorf("%d pods were replaced", replaced)
+	}
+	w.check(t)
+	s.empty(vkc.Namespace, vkc)
 }
 
 // kindOfCluster is what of a cluster matters to an upgrade.
@@ -66,10 +98,38 @@ func (k kindOfCluster) String() string {
 // upgrade asks for another image.
 func (s *stage) upgrade(vkc *valkeyv1.ValkeyCluster, to string) *valkeyv1.ValkeyUpgrade {
 	s.t.Helper()
-	u := &valkeyv1.ValkeyUpgrade{
-		ObjectMeta: metav1.ObjectMeta{Namespace: vkc.Namespace, GenerateName: vkc.Name + "-"},
-		Spec:       valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: vkc.Name}, Image: to},
+	return s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{Image: to})
+}
+
+// edit changes the spec of a cluster, which makes the upgrade itself.
+func (s *stage) edit(vkc *valkeyv1.ValkeyCluster, to string) *valkeyv1.ValkeyUpgrade {
+	s.t.Helper()
+	was := vkc.DeepCopy()
+	vkc.Spec.Image = to
+	if err := s.c.Patch(s.t.Context(), vkc, client.MergeFrom(was)); err != nil {
+		s.t.Fatal(err)
 	}
+	var made valkeyv1.ValkeyUpgrade
+	harness.Eventually(s.t, runningWithin, poll, func() error {
+		var list valkeyv1.ValkeyUpgradeList
+		if err := s.c.List(s.t.Context(), &list, client.InNamespace(vkc.Namespace)); err != nil {
+			return err
+		}
+		for _, u := range list.Items {
+			if metav1.IsControlledBy(&u, vkc) && u.Spec.Image == to {
+				made = u
+				return nil
+			}
+		}
+		return fmt.Errorf("no upgrade was made")
+	})
+	return &made
+}
+
+func (s *stage) upgradeBy(vkc *valkeyv1.ValkeyCluster, spec valkeyv1.ValkeyUpgradeSpec) *valkeyv1.ValkeyUpgrade {
+	s.t.Helper()
+	spec.ClusterRef.Name = vkc.Name
+	u := &valkeyv1.ValkeyUpgrade{ObjectMeta: metav1.ObjectMeta{Namespace: vkc.Namespace, GenerateName: vkc.Name + "-"}, Spec: spec}
 	if err := s.c.Create(s.t.Context(), u); err != nil {
 		s.t.Fatal(err)
 	}

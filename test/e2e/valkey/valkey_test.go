@@ -51,7 +51,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	b := bedtest.Nodes(t, 1)
+	b := bedtest.Nodes(t, 3)
 	if err := b.LoadImages(t.Context(), image, images.ValkeyNode); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,12 @@ type writer struct {
 // startWriter begins to write, through any server of the cluster.
 func startWriter(t *testing.T, addr string) *writer {
 	t.Helper()
-	client, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true})
+	return startWriterWith(t, valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true})
+}
+
+func startWriterWith(t *testing.T, option valkey.ClientOption) *writer {
+	t.Helper()
+	client, err := valkey.NewClient(option)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
 // serve lets servers find a material, and load it.
@@ -67,14 +68,14 @@ func (c *cluster) shown(t *testing.T) map[string]int {
 func TestCertificatesChangeUnderLoad(t *testing.T) {
 	t.Parallel()
 	forEachVersion(t, func(t *testing.T, c *cluster) {
-		first, second := c.first, newAuthority(t, "second")
+		first, second := c.first, harness.NewAuthority(t, "second")
 		l := c.startLoad(t)
 		began, before := time.Now(), c.shown(t)
 		served := access.ParseMaterial(c.tls)
 		loads := 0
 		for _, given := range []access.Material{
-			access.ParseMaterial(first.issue(t, first)), // a renewal
-			access.ParseMaterial(second.issue(t, second)),
+			access.ParseMaterial(issue(t, first, first)), // a renewal
+			access.ParseMaterial(issue(t, second, second)),
 		} {
 			c.believe(first, second)
 			for ; served != given; loads++ {
@@ -114,13 +115,13 @@ func TestCertificatesChangeUnderLoad(t *testing.T) {
 func TestAnotherAuthorityAtOnceBreaksLinks(t *testing.T) {
 	t.Parallel()
 	forEachVersion(t, func(t *testing.T, c *cluster) {
-		second := newAuthority(t, "second")
+		second := harness.NewAuthority(t, "second")
 		c.believe(c.first, second)
 		replica := c.servers[1]
 		at := replica.target(t)
 		was, err := c.client.AskAccess(t.Context(), at)
 		c.must(t, err)
-		m := access.ParseMaterial(second.issue(t, second))
+		m := access.ParseMaterial(issue(t, second, second))
 		c.tls = m.Files()
 		replica.mount(t) // the others have not heard of it yet
 		c.must(t, c.client.ReloadCertificates(t.Context(), at, replica.tlsDir(), access.FilesOf(m.Name())))

@@ -40,8 +40,8 @@ const application = "shop"
 type cluster struct {
 	version, program, node, network string
 	servers                         []*server
-	client                          *wire.Client // logs on as the operator's user
-	first                           *authority   // signed the first certificates
+	client                          *wire.Client       // logs on as the operator's user
+	first                           *harness.Authority // signed the first certificates
 
 	mu       sync.Mutex
 	users    map[string]string // what Secrets hold now, as files
@@ -67,9 +67,9 @@ func build(t testing.TB, version string) *cluster {
 	if c.network, err = freeNetwork(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c.first = newAuthority(t, "first")
+	c.first = harness.NewAuthority(t, "first")
 	c.believe(c.first)
-	c.tls = c.first.issue(t, c.first)
+	c.tls = issue(t, c.first, c.first)
 	c.client = wire.NewClientWith(wire.Access{Login: c.login(access.Operator, access.OperatorFile), TLS: c.trust()})
 	dir := t.TempDir()
 	for i := range wiretest.Servers {
@@ -116,11 +116,9 @@ func (c *cluster) held() map[string]string {
 }
 
 // believe sets which authorities the clients believe.
-func (c *cluster) believe(list ...*authority) {
+func (c *cluster) believe(list ...*harness.Authority) {
 	pool := x509.NewCertPool()
-	for _, a := range list {
-		pool.AddCert(a.cert)
-	}
+	pool.AppendCertsFromPEM([]byte(harness.Bundle(list...)))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.believed = pool

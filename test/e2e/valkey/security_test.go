@@ -1,0 +1,125 @@
+package valkey
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/valkey-io/valkey-go"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+const (
+	appUser     = "shop"
+	oldPassword = "correct-horse"
+	newPassword = "battery-staple"
+	// rotatedWithin includes how long a kubelet takes to give pods a changed Secret.
+	rotatedWithin = 4 * time.Minute
+)
+
+// TestSecurityPasswordIsChangedUnderLoad makes a cluster with TLS, users and volumes, and
+// changes the password of its application while it writes.
+func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
+	s := newStage(t)
+	m := harness.NewManager(t, s.b, area)
+	m.Start()
+	namespace := bedtest.Namespace(t, s.b)
+	authority := harness.NewAuthority(t, "shop")
+	s.secret(namespace, "certificates", authority.Issue(t, name+"."+namespace+".svc", authority))
+	login := s.secret(namespace, "login", map[string]string{"username": appUser, "password": oldPassword})
+	vkc := s.createAs(namespace, func(v *valkeyv1.ValkeyCluster) {
+		v.Spec.TLS, v.Spec.Auth = &valkeyv1.TLS{SecretName: "certificates"}, &valkeyv1.Auth{SecretName: "login"}
+		v.Spec.Persistence.Enabled = true
+	})
+	s.running(vkc)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(harness.Bundle(authority)))
+	option := valkey.ClientOption{
+		InitAddress: []string{s.addr(vkc)}, DisableCache: true,
+		TLSConfig: &tls.Config{RootCAs: roots, ServerName: name + "." + namespace + ".svc", MinVersion: tls.VersionTLS12},
+	}
+	option.Username, option.Password = appUser, oldPassword
+	w := startWriterWith(t, option)
+	w.await(t, writesBefore)
+
+	was := s.applied(vkc, "")
+	login.StringData = map[string]string{"username": appUser, "password": newPassword + "\n" + oldPassword}
+	s.update(login)
+	was = s.applied(vkc, was)
+	option.Password = newPassword
+	other := startWriterWith(t, option)
+	other.await(t, writesBefore)
+	login.StringData["password"] = newPassword
+	s.update(login)
+	s.applied(vkc, was)
+	w.check(t)
+	other.check(t)
+	s.unspoken(vkc, m)
+	s.empty(namespace, vkc)
+}
+
+func (s *stage) secret(namespace, name string, data map[string]string) *corev1.Secret {
+	s.t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, StringData: data}
+	if err := s.c.Create(s.t.Context(), secret); err != nil {
+		s.t.Fatal(err)
+	}
+	return secret
+}
+
+func (s *stage) update(secret *corev1.Secret) {
+	s.t.Helper()
+	if err := s.c.Update(s.t.Context(), secret); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// applied waits until all servers have other credentials than these.
+func (s *stage) applied(vkc *valkeyv1.ValkeyCluster, than string) string {
+	s.t.Helper()
+	harness.Eventually(s.t, rotatedWithin, poll, func() error {
+		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
+			return err
+		}
+		if is := vkc.Status.Credentials; is == "" || is == than {
+			return fmt.Errorf("credentials %q, %+v", is, vkc.Status.Conditions)
+		}
+		return nil
+	})
+	return vkc.Status.Credentials
+}
+
+// unspoken checks that no password is anywhere but in Secrets.
+func (s *stage) unspoken(vkc *valkeyv1.ValkeyCluster, m *harness.Manager) {
+	s.t.Helper()
+	var own corev1.Secret
+	if err := s.c.Get(s.t.Context(), client.ObjectKey{Namespace: vkc.Namespace, Name: vkc.Name + "-access"}, &own); err != nil {
+		s.t.Fatal(err)
+	}
+	secrets := []string{oldPassword, newPassword}
+	for _, value := range own.Data {
+		secrets = append(secrets, string(value))
+	}
+	objects, err := s.b.Kubectl(s.t.Context(), "get", "vkc,statefulsets,pods,configmaps,events,leases", "-n", vkc.Namespace, "-o", "yaml")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	logs, err := s.b.Kubectl(s.t.Context(), "logs", "-n", vkc.Namespace, vkc.Name+"-0-0", "-c", "valkey")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, secret := range secrets {
+		if strings.Contains(objects+logs+m.Log(), secret) {
+			s.t.Error("a password is told to whoever may read objects or logs")
+		}
+	}
+}
