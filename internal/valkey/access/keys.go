@@ -16,15 +16,27 @@ type Keys struct {
 	Authorities string
 }
 
-// Print tells keys apart, and gives none of them away.
+// Print tells keys apart, and gives none of them away: first the passwords, and after the
+// dash the certificates.
 func (k Keys) Print() string {
-	parts := []string{k.Certificate, k.Authorities, k.Secrets.ApplicationName}
+	parts := []string{k.Secrets.ApplicationName}
 	for _, list := range [][]Password{k.Secrets.Operator, k.Secrets.Replication, k.Secrets.Application} {
 		for _, p := range list {
 			parts = append(parts, string(p.Hash()))
 		}
 		parts = append(parts, "")
 	}
+	return printOf(parts...) + "-" + printOf(k.Certificate, k.Authorities)
+}
+
+func printOf(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
-	return hex.EncodeToString(sum[:])[:16]
+	return hex.EncodeToString(sum[:])[:12]
+}
+
+// SameCertificates says that two prints differ in passwords at most.
+func SameCertificates(a, b string) bool {
+	_, certificatesA, _ := strings.Cut(a, "-")
+	_, certificatesB, _ := strings.Cut(b, "-")
+	return certificatesA == certificatesB
 }

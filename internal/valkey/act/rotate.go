@@ -42,8 +42,8 @@ func (a Cluster) applyAccess(key read.Key, e cluster.ApplyAccess) error {
 		return work.Err
 	}
 	r := &rotation{servers: keyed, keys: keyed.Keys(), members: e.At, began: time.Now()}
-	if e.First {
-		r.began = r.began.Add(-propagates) // pods have just read them
+	if e.Loaded {
+		r.began = r.began.Add(-propagates)
 	}
 	a.Access.Begin(key, r.step)
 	return nil
@@ -69,7 +69,7 @@ func (r *rotation) step(ctx context.Context) (done bool, err error) {
 		return false, err
 	case doubt == "":
 		return true, nil
-	case time.Since(r.began) > rotatedWithin:
+	case time.Since(r.began) > propagates+rotatedWithin:
 		return false, &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("apply access: %s", doubt), Say: doubt}
 	}
 	select {

@@ -5,6 +5,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 )
 
 // Access is what servers need before they can start, and then how far a change of it is:
@@ -22,8 +23,10 @@ type Access struct {
 // beside the passes.
 type ApplyAccess struct {
 	Print string
-	First bool // servers have started with it
-	At    []Versioned
+	// Loaded says that servers have the certificates: they started with them, or only
+	// passwords were changed.
+	Loaded bool
+	At     []Versioned
 }
 
 // Versioned is a server and its version.
@@ -44,7 +47,7 @@ func applyAccess(in input) []fsm.Effect {
 	if w.Access.Print == "" || w.Access.Print == applied || w.Access.Work != "" {
 		return nil
 	}
-	e := ApplyAccess{Print: w.Access.Print, First: applied == ""}
+	e := ApplyAccess{Print: w.Access.Print, Loaded: applied == "" || access.SameCertificates(applied, w.Access.Print)}
 	for _, n := range w.Nodes {
 		if n.Server == nil {
 			return nil

@@ -58,7 +58,7 @@ func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
 	option.Password = newPassword
 	other := startWriterWith(t, option)
 	other.await(t, writesBefore)
-	login.StringData["password"] = newPassword
+	login.StringData = map[string]string{"username": appUser, "password": newPassword}
 	s.update(login)
 	s.applied(vkc, was)
 	w.check(t)

@@ -2,6 +2,7 @@ package valkey
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -56,11 +57,12 @@ func startWriterWith(t *testing.T, option valkey.ClientOption) *writer {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &writer{client: client, cancel: cancel, acked: map[string]int{}}
 	t.Cleanup(func() { w.stop(); client.Close() })
+	own := rand.Text() // two writers of one cluster do not share keys
 	limit := rate.NewLimiter(writesPerSecond, writers)
 	for i := range writers {
 		w.done.Go(func() {
 			for n := 1; limit.Wait(ctx) == nil; n++ {
-				w.write(fmt.Sprintf("w%d-%d", i, n%keysEach), n)
+				w.write(fmt.Sprintf("%s-%d-%d", own, i, n%keysEach), n)
 			}
 		})
 	}
