@@ -44,11 +44,13 @@ func Perform(w World, effect fsm.Effect) World {
 
 func applied(w World, e ApplyChild) {
 	for i, c := range w.Children {
-		if c.Ref == e.Child && !c.Foreign && c.Kind == KindDisruptionBudget && (e.Open || e.Template != "") {
+		switch {
+		case c.Ref != e.Child || c.Foreign || e.Keep:
+			continue
+		case e.Open || e.Template == Closed:
 			w.Children[i].Template = e.Template
 			continue
-		}
-		if c.Ref != e.Child || c.Foreign || e.Keep || c.Current && e.Template == "" {
+		case c.Current && e.Template == "":
 			continue
 		}
 		made := Child{Ref: c.Ref, Shard: c.Shard, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
