@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -33,9 +34,6 @@ type OwnUpgrade struct {
 	Phase   string `json:"phase,omitempty"`
 	Ended   bool   `json:"ended,omitempty"`
 }
-
-// RolledBackTo begins the name of a template that is a revision of its StatefulSet.
-const RolledBackTo = "revision:"
 
 // runs is the image of the shards that exist, if the spec asks for another: a new shard
 // is to run what the others do, until an upgrade changes them all.
@@ -135,7 +133,7 @@ func abandoned(w World) string {
 	first := ""
 	for _, c := range w.Children {
 		// A shard that was rolled back names its template otherwise, and runs what others do.
-		if c.Kind != KindStatefulSet || !w.recorded(c) || c.UID == "" || c.Foreign || strings.HasPrefix(c.Template, RolledBackTo) {
+		if c.Kind != KindStatefulSet || !w.recorded(c) || c.UID == "" || c.Foreign || strings.HasPrefix(c.Template, valkeyv1.RevisionPrefix) {
 			continue
 		}
 		if first == "" {

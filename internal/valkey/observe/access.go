@@ -2,9 +2,8 @@ package observe
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,21 +76,11 @@ func certificate(c *valkeyv1.ValkeyCluster, s *corev1.Secret) string {
 	if s == nil {
 		return fmt.Sprintf("Secret %s with tls.crt, tls.key and ca.crt, which spec.tls names, to exist", name)
 	}
-	pair, err := tls.X509KeyPair(s.Data[valkeyv1.CertificateKey], s.Data[valkeyv1.PrivateKeyKey])
-	if err != nil {
-		return fmt.Sprintf("Secret %s: %v", name, err)
+	files := map[string]string{}
+	for key, text := range s.Data {
+		files[key] = string(text)
 	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(s.Data[valkeyv1.AuthorityKey]) {
-		return fmt.Sprintf("Secret %s: no certificate in %s", name, valkeyv1.AuthorityKey)
-	}
-	between := x509.NewCertPool()
-	for _, der := range pair.Certificate[1:] {
-		if more, err := x509.ParseCertificate(der); err == nil {
-			between.AddCert(more)
-		}
-	}
-	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, DNSName: spec.ServerName(c)}); err != nil {
+	if err := access.ParseMaterial(files).Check(spec.ServerName(c), time.Now()); err != nil {
 		return fmt.Sprintf("Secret %s: %v", name, err)
 	}
 	return ""

@@ -68,13 +68,7 @@ func configName(c *valkeyv1.ValkeyCluster) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(config(c))))[:16]
 }
 
-// oldRevision marks names of templates that are revisions of a StatefulSet.
-const oldRevision = "revision:"
-
-// RevisionTemplate names the template that a StatefulSet had in one of its revisions.
-func RevisionTemplate(revision string) string { return oldRevision + revision }
-
 // RevisionOf is the revision that a template is named after, if it is.
 func RevisionOf(template string) (revision string, is bool) {
-	return strings.CutPrefix(template, oldRevision)
+	return strings.CutPrefix(template, valkeyv1.RevisionPrefix)
 }
