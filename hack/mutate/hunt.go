@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,7 +22,7 @@ type fate struct {
 }
 
 // hunt tries so many mutants at a time, and yields their fates in the order of the table.
-func (t table) hunt(ctx context.Context, atATime int) iter.Seq[fate] {
+func (t table) hunt(ctx context.Context, d *den, atATime int) iter.Seq[fate] {
 	fates := make([]chan fate, len(t.mutants))
 	free := make(chan struct{}, atATime)
 	for i, m := range t.mutants {
@@ -31,7 +30,7 @@ func (t table) hunt(ctx context.Context, atATime int) iter.Seq[fate] {
 		go func() {
 			free <- struct{}{}
 			began := time.Now()
-			by, alive := try(ctx, m, t.tests)
+			by, alive := d.try(ctx, nameOf(i), m)
 			fates[i] <- fate{m, by, alive, time.Since(began)}
 			<-free
 		}()
@@ -45,19 +44,81 @@ func (t table) hunt(ctx context.Context, atATime int) iter.Seq[fate] {
 	}
 }
 
+// expand names every package that the tests of a table are in: those that have no tests
+// are left out.
+func (t table) expand(ctx context.Context) error {
+	known := map[string][]string{}
+	for i, m := range t.mutants {
+		var tests []test
+		for _, all := range m.tests {
+			if known[all.packages] == nil {
+				const format = `{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}`
+				out, err := exec.CommandContext(ctx, "go", "list", "-f", format, all.packages).Output()
+				if err != nil {
+					return fmt.Errorf("list %s: %w", all.packages, err)
+				}
+				known[all.packages] = strings.Fields(string(out))
+			}
+			for _, pkg := range known[all.packages] {
+				tests = append(tests, test{pkg, all.run})
+			}
+		}
+		t.mutants[i].tests = tests
+	}
+	return nil
+}
+
 // baseline runs the tests over the code as it is: if they fail without a mutant,
-// that they fail with one proves nothing.
-func (t table) baseline(ctx context.Context) error {
-	args := append([]string{"test", "-vet=off"}, t.tests...)
-	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("the tests fail without a mutant:\n%s", out)
+// that they fail with one proves nothing. If what was woven together does not build,
+// every mutant is built alone, and the one that does not build is found.
+func (t table) baseline(ctx context.Context, d *den) error {
+	var done []test
+	for i, m := range t.mutants {
+		for _, one := range m.tests {
+			if slices.Contains(done, one) {
+				continue
+			}
+			done = append(done, one)
+			b, err := d.tests(ctx, one.packages)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				for j := range t.mutants {
+					d.alone[nameOf(j)] = true
+				}
+				return nil
+			}
+			out, err := b.run(ctx, "", one.run)
+			if err != nil {
+				return fmt.Errorf("the tests of %s fail without a mutant:\n%s", one, out)
+			}
+			if strings.Contains(out, "no tests to run") {
+				return fmt.Errorf("%q: there is no test %s", t.mutants[i].claim, one)
+			}
+		}
 	}
 	return nil
 }
 
 // try runs the tests over the mutant until some fail, and returns which. The error
 // says why the mutant is alive, or was none.
-func try(ctx context.Context, m mutant, tests []string) ([]string, error) {
+func (d *den) try(ctx context.Context, name string, m mutant) ([]string, error) {
+	if d.alone[name] {
+		return m.tryAlone(ctx)
+	}
+	for _, t := range m.tests {
+		b, err := d.tests(ctx, t.packages)
+		if err != nil {
+			return nil, err
+		}
+		if out, err := b.run(ctx, name, t.run); err != nil {
+			return judge(out)
+		}
+	}
+	return nil, m.survived()
+}
+
+// tryAlone builds and tests one mutant.
+func (m mutant) tryAlone(ctx context.Context) ([]string, error) {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
 		return nil, err
@@ -67,25 +128,32 @@ func try(ctx context.Context, m mutant, tests []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, packages := range tests {
+	for i, t := range m.tests {
+		b := &binary{file: filepath.Join(dir, fmt.Sprintf("%d.test", i)), folder: t.packages}
+		if err := b.build(ctx, overlay); err != nil {
+			return nil, fmt.Errorf("does not build, which proves nothing: %w", err)
+		}
 		// A mutant may also loop for ever: that, too, is caught.
-		cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-vet=off", "-failfast", "-timeout=60s", packages)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return judge(string(out))
+		if out, err := b.run(ctx, "", t.run); err != nil {
+			return judge(out)
 		}
 	}
-	return nil, fmt.Errorf("every test of %s passes", strings.Join(tests, " and "))
+	return nil, m.survived()
+}
+
+func (m mutant) survived() error {
+	var tried []string
+	for _, t := range m.tests {
+		tried = append(tried, t.String())
+	}
+	return fmt.Errorf("every test of %s passes", strings.Join(tried, " and "))
 }
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
 // judge reads from the output of a run that failed whether a test did, and which.
 func judge(output string) (by []string, alive error) {
-	switch {
-	case strings.Contains(output, "[build failed]") || strings.Contains(output, "[setup failed]"):
-		return nil, fmt.Errorf("does not build, which proves nothing:\n%s", output)
-	case strings.Contains(output, "panic: test timed out"):
+	if strings.Contains(output, "panic: test timed out") {
 		return []string{"a time-out"}, nil
 	}
 	for _, match := range failed.FindAllStringSubmatch(output, -1) {
@@ -116,9 +184,8 @@ func (m mutant) shadow(dir string) (string, error) {
 		return "", fmt.Errorf("no longer applies: %w", err)
 	}
 	shown, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{original: shown}})
-	if err != nil {
+	if err := os.WriteFile(shown, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	return overlay, errors.Join(os.WriteFile(shown, []byte(text), 0o600), os.WriteFile(overlay, replace, 0o600))
+	return overlay, writeOverlay(overlay, map[string]string{original: shown})
 }

@@ -10,15 +10,13 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	got, err := parse("# about it\ntests ./a\ntests ./b/...\n\none is one\na.go\n-\tif x {\n-\t}\n+\tif y {\n+\t}\n\n# gone\nb.go is used\nb.go\n-\tuse()\n")
-	want := table{
-		tests: []string{"./a", "./b/..."},
-		mutants: []mutant{
-			{"one is one", "a.go", "\tif x {\n\t}", "\tif y {\n\t}"},
-			{"b.go is used", "b.go", "\tuse()", ""},
-		},
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(table{}, mutant{})); err != nil || diff != "" {
+	got, err := parse("# about it\ntests ./a\ntests ./b/...\n\none is one\na.go\n-\tif x {\n-\t}\n+\tif y {\n+\t}\n\n" +
+		"# gone\nb.go is used\nb.go\ntests ./c -run TestC\npaid for 2 7\n-\tuse()\n")
+	want := table{[]mutant{
+		{claim: "one is one", file: "a.go", from: "\tif x {\n\t}", to: "\tif y {\n\t}", tests: []test{{packages: "./a"}, {packages: "./b/..."}}},
+		{claim: "b.go is used", file: "b.go", from: "\tuse()", tests: []test{{"./c", "TestC"}}, paidFor: []string{"2", "7"}},
+	}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(table{}, mutant{}, test{})); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	got.keep("b.go")
@@ -56,7 +54,6 @@ func TestJudge(t *testing.T) {
 		"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\nFAIL": "TestA TestA/b",
 		"panic: test timed out after 1m0s":                             "a time-out",
 		"panic: runtime error":                                         "a panic",
-		"FAIL a [build failed]":                                        "alive",
 		"go: cannot find GOROOT":                                       "alive",
 	} {
 		by, alive := judge(output)

@@ -14,13 +14,30 @@ type mutant struct {
 	file  string
 	from  string
 	to    string
+	// tests must catch it, in the order in which they are tried.
+	tests []test
+	// paidFor are the numbers of the known bugs that it brings back.
+	paidFor []string
+}
+
+// test is some tests of one package, or of several.
+type test struct {
+	packages string
+	run      string // as go test -run takes it; "" is all
+}
+
+func (t test) String() string {
+	if t.run == "" {
+		return t.packages
+	}
+	return t.packages + " -run " + t.run
 }
 
 // table is one file of mutants. Its first lines say which tests must catch them,
 // in the order in which they are tried:
 //
 //	tests ./internal/fsm
-//	tests ./internal/fsm/fsmtest/...
+//	tests ./internal/fsm/fsmtest/... -run TestPlanted
 //
 // and each mutant is a claim, a file and a small difference:
 //
@@ -29,11 +46,10 @@ type mutant struct {
 //	-	s := stamp(t.Add(time.Second - time.Nanosecond))
 //	+	s := stamp(t)
 //
+// A mutant may name tests of its own, in place of those of the table, and the known bugs
+// that it brings back, by the numbers of docs/contributing/testing.md: "paid for 2 7".
 // Lines that begin with # are comments; an empty line ends a mutant.
-type table struct {
-	tests   []string
-	mutants []mutant
-}
+type table struct{ mutants []mutant }
 
 func read(path string) (table, error) {
 	text, err := os.ReadFile(path)
@@ -53,36 +69,60 @@ func (t *table) keep(words string) {
 }
 
 func parse(text string) (table, error) {
-	var t table
+	var (
+		t   table
+		all []test
+	)
 	for _, block := range strings.Split(text, "\n\n") {
-		var lines []string
-		for _, line := range strings.Split(block, "\n") {
-			if tests, is := strings.CutPrefix(line, "tests "); is {
-				t.tests = append(t.tests, tests)
-			} else if line != "" && !strings.HasPrefix(line, "#") {
-				lines = append(lines, line)
-			}
-		}
+		m, lines := headOf(block)
 		if len(lines) == 0 {
+			all = append(all, m.tests...)
 			continue
 		}
-		m, err := parseMutant(lines)
-		if err != nil {
+		if err := m.parse(lines); err != nil {
 			return t, err
+		}
+		if len(m.tests) == 0 {
+			m.tests = all
 		}
 		t.mutants = append(t.mutants, m)
 	}
-	if len(t.tests) == 0 || len(t.mutants) == 0 {
+	if len(t.mutants) == 0 || slices.ContainsFunc(t.mutants, func(m mutant) bool { return len(m.tests) == 0 }) {
 		return t, errors.New("no tests, or no mutants")
 	}
 	return t, nil
 }
 
-func parseMutant(lines []string) (mutant, error) {
-	if len(lines) < 3 {
-		return mutant{}, fmt.Errorf("%q: a mutant is a claim, a file and a difference", lines[0])
+// headOf is what a block says beside the mutant, and the lines that are left for that.
+func headOf(block string) (m mutant, lines []string) {
+	for _, line := range strings.Split(block, "\n") {
+		words := strings.Fields(line)
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "tests "):
+			m.tests = append(m.tests, parseTest(words[1:]))
+		case strings.HasPrefix(line, "paid for "):
+			m.paidFor = words[2:]
+		default:
+			lines = append(lines, line)
+		}
 	}
-	m := mutant{claim: lines[0], file: lines[1]}
+	return m, lines
+}
+
+// parseTest reads packages, and after them -run and what is to run.
+func parseTest(words []string) test {
+	if len(words) == 3 && words[1] == "-run" {
+		return test{words[0], words[2]}
+	}
+	return test{packages: strings.Join(words, " ")}
+}
+
+func (m *mutant) parse(lines []string) error {
+	if len(lines) < 3 {
+		return fmt.Errorf("%q: a mutant is a claim, a file and a difference", lines[0])
+	}
+	m.claim, m.file = lines[0], lines[1]
 	var from, to []string
 	for _, line := range lines[2:] {
 		switch line[0] {
@@ -91,14 +131,14 @@ func parseMutant(lines []string) (mutant, error) {
 		case '+':
 			to = append(to, line[1:])
 		default:
-			return m, fmt.Errorf("%q: %q neither goes nor comes", m.claim, line)
+			return fmt.Errorf("%q: %q neither goes nor comes", m.claim, line)
 		}
 	}
 	m.from, m.to = strings.Join(from, "\n"), strings.Join(to, "\n")
 	if m.from == "" || m.from == m.to {
-		return m, fmt.Errorf("%q: changes nothing", m.claim)
+		return fmt.Errorf("%q: changes nothing", m.claim)
 	}
-	return m, nil
+	return nil
 }
 
 // apply is the text of the file with the mutant in it. It must apply in one place,
