@@ -46,6 +46,16 @@ func (h *Handover) Do(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
+	return h.by(ctx, client)
+}
+
+// servers is what a hand-over asks of servers, and tells them.
+type servers interface {
+	wire.Reader
+	Failover(ctx context.Context, at wire.Target, mode wire.FailoverMode) error
+}
+
+func (h *Handover) by(ctx context.Context, client servers) error {
 	ctx, cancel := context.WithTimeout(ctx, h.Within)
 	defer cancel()
 	began := time.Now()
@@ -60,7 +70,7 @@ func (h *Handover) Do(ctx context.Context) error {
 
 // until tries until another is the primary. It is over at once for a server that has
 // nothing to hand over or nobody to hand it to.
-func (h *Handover) until(ctx context.Context, client *wire.Client) (handed bool, err error) {
+func (h *Handover) until(ctx context.Context, client servers) (handed bool, err error) {
 	heard := time.Now()
 	for {
 		self, err := client.Ask(ctx, h.Addr)
@@ -93,7 +103,7 @@ func (h *Handover) until(ctx context.Context, client *wire.Client) (handed bool,
 }
 
 // try asks for a failover and waits for what comes of it.
-func (h *Handover) try(ctx context.Context, client *wire.Client, view topology.Nodes, to topology.Node) bool {
+func (h *Handover) try(ctx context.Context, client servers, view topology.Nodes, to topology.Node) bool {
 	h.say("handing over to %s at %s", to.Server.ID, to.Addr)
 	within := attempt
 	if spaced, _ := view.Spacing(); spaced > 0 {
