@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -22,26 +22,44 @@ import (
 
 // shard builds the StatefulSet that is to be applied.
 func (a Cluster) shard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) (*appsv1.StatefulSet, error) {
+	is, err := a.live(ctx, c, e)
 	switch {
+	case err != nil:
+		return nil, err
 	case e.Template != "":
 		return a.asAsked(ctx, c, e)
 	case e.Keep:
-		return a.asItIs(ctx, c, e)
+		return a.asItIs(c, e, is), nil
 	case e.Image != "":
 		return a.Build.Upgraded(c, e.Shard, spec.Variant{Image: e.Image}), nil
 	}
 	return a.Build.StatefulSet(c, e.Shard), nil
 }
 
+// live is the StatefulSet as the API server itself has it, if there was one. A proof is of
+// pods that were seen: without one, what is wider by now than it seemed is not made narrower.
+func (a Cluster) live(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) (is *appsv1.StatefulSet, err error) {
+	if e.UID == "" {
+		return nil, nil
+	}
+	is = &appsv1.StatefulSet{}
+	if err := a.Live.Get(ctx, read.Key{Namespace: c.Namespace, Name: e.Child.Name}, is); err != nil {
+		return nil, kube.Classify(fmt.Errorf("read %s: %w", e.Child, err))
+	}
+	if replicas := ptr.Deref(is.Spec.Replicas, 1); e.Proof == nil && int(replicas) > 1+e.Replicas {
+		return nil, &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: it has %d pods by now, and nothing proves that one may go", e.Child, replicas)}
+	}
+	return is, nil
+}
+
 // marks are what a StatefulSet bears of its template.
 var marks = []string{spec.AppliedAnnotation, valkeyv1.TemplateAnnotation, valkeyv1.UpgradeAnnotation}
 
 // asItIs leaves the pods of a shard as they are when only its width changes.
-func (a Cluster) asItIs(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) (*appsv1.StatefulSet, error) {
+func (a Cluster) asItIs(c *valkeyv1.ValkeyCluster, e cluster.ApplyChild, is *appsv1.StatefulSet) *appsv1.StatefulSet {
 	s := a.Build.StatefulSet(c, e.Shard)
-	var is appsv1.StatefulSet
-	if err := a.Live.Get(ctx, client.ObjectKeyFromObject(s), &is); err != nil {
-		return nil, fmt.Errorf("read %s: %w", e.Child, err)
+	if is == nil {
+		return s
 	}
 	s.Spec.Template = is.Spec.Template
 	for _, mark := range marks {
@@ -50,7 +68,7 @@ func (a Cluster) asItIs(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluste
 			s.Annotations[mark] = value
 		}
 	}
-	return s, nil
+	return s
 }
 
 // asAsked gives a shard the template that an upgrade asks for, if that still can be had:

@@ -107,7 +107,8 @@ func following(in input) (effects []fsm.Effect) {
 func strangers(in input) (effects []fsm.Effect) {
 	// On its volume a server that does not run keeps its name and its data. Once forgotten
 	// it would come back as one that holds something and that nobody knows.
-	if _, silent := in.World.Nodes.Silent(); silent && in.Obj.Spec.Persistence.Enabled {
+	absent := slices.ContainsFunc(in.World.Nodes, func(n topology.Node) bool { return n.Server == nil && !leaves(in, n) })
+	if absent && in.Obj.Spec.Persistence.Enabled {
 		return nil
 	}
 	ids, at := givenUp(in.World.Nodes)

@@ -169,6 +169,9 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 	}
 	w.Reservation = Reservation{State: pick(r, Ours, Ours, Ours, Ours, Ours, Free, Others, ReservationState(""))}
 	w.Formed = w.Formed != (r.IntN(3) == 0)
+	if (phase == Running || phase == Degraded) && r.IntN(8) == 0 {
+		anyUpgrade(r, &w)
+	}
 	for range r.IntN(4) {
 		mishap(r, &w)
 	}
@@ -196,7 +199,7 @@ func mishap(r *rand.Rand, w *World) {
 	case 12:
 		w.Access = pick(r, Access{Missing: true}, Access{Doubt: "Secret web-app does not exist"})
 	case 11:
-		w.Upgrade = &Upgrade{Name: "other", Asks: []Ask{{Shard: r.IntN(4), Template: pick(r, "", "asked for")}}}
+		anyUpgrade(r, w)
 	case 3:
 		n.Ready = false
 	case 4, 9:

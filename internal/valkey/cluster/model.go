@@ -50,7 +50,7 @@ func applied(w World, e ApplyChild) {
 		case e.Open || e.Template == Closed:
 			w.Children[i].Template = e.Template
 			continue
-		case c.Current && e.Template == "":
+		case c.Current && (e.Template == "" || e.Template == c.Template):
 			continue
 		}
 		made := Child{Ref: c.Ref, Shard: c.Shard, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}

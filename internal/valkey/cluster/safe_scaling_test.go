@@ -72,6 +72,9 @@ func safeReset(in input, e Reset) error {
 	if n.Server == nil || n.Addr != e.At.Addr || !leaves(in, n) || ownsSlots(in.World, e.At.ID) {
 		return errors.New("resets a server that is needed")
 	}
+	if owner, owned := in.World.Nodes.Shard(n.Shard).Owner(); dismisses(in, e) && (!owned || leaves(in, owner)) {
+		return errors.New("resets what may be the only copy")
+	}
 	return nil
 }
 

@@ -54,7 +54,7 @@ func safeWriter(in input, e fsm.Effect) error {
 	if in.Obj.DeletionTimestamp != nil {
 		return errors.New("acts on what is being deleted")
 	}
-	if w.Reservation.State == Others && operates(e) {
+	if w.Reservation.State == Others && operates(e) && !dismisses(in, e) {
 		return errors.New("acts under another's reservation")
 	}
 	if u, deletes := e.(DeleteUpgrade); deletes && !slices.ContainsFunc(w.Own, func(own OwnUpgrade) bool { return own.UID == u.UID && own.Ended }) {
@@ -95,6 +95,13 @@ func heals(e fsm.Effect) bool {
 	return false
 }
 
+// dismisses says that an effect is about a replica that an upgrade asks to go again.
+func dismisses(in input, e fsm.Effect) bool {
+	reset, is := e.(Reset)
+	n, _ := in.World.Nodes.ByID(reset.At.ID)
+	return is && in.World.Upgrade != nil && slices.Contains([]fsm.Phase{Running, Degraded}, in.Obj.Status.Phase) && in.World.Upgrade.dismissed(n)
+}
+
 func operates(e fsm.Effect) bool {
 	switch e.(type) {
 	case ApplyChild, MarkFormed, SetNodeTimeout, MakeUpgrade, DeleteUpgrade: // also what a standing cluster does for itself
@@ -123,7 +130,7 @@ func safeCommand(in input, effect fsm.Effect) error {
 	if !commands {
 		return nil
 	}
-	if w.Reservation.State != Ours && !heals(effect) {
+	if w.Reservation.State != Ours && !heals(effect) && !dismisses(in, effect) {
 		return errors.New("commands without the reservation")
 	}
 	if w.Formed {

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -108,8 +110,12 @@ func narrows(in input) bool {
 	return false
 }
 
-// leaves says that a node is one of those that are to go.
+// leaves says that a node is one of those that are to go. An upgrade goes on with all that
+// there is.
 func leaves(in input, n topology.Node) bool {
+	if u := in.World.Upgrade; u != nil && !slices.Contains(shrinking, in.Obj.Status.Phase) {
+		return u.dismissed(n)
+	}
 	wanted := Wanted(in.Obj)
 	return n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard]
 }

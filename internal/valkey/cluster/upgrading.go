@@ -45,7 +45,8 @@ func runs(w World, wanted string) string {
 	return c.Image
 }
 
-// asked lists the shards that the upgrade wants otherwise than they are.
+// asked lists the shards that the upgrade wants otherwise than they are. A template and a
+// width are applied together: a pod that is added is to run what is wanted.
 func asked(in input) (effects []fsm.Effect) {
 	w := in.World
 	if w.Upgrade == nil || in.Obj.Spec.Paused {
@@ -53,13 +54,31 @@ func asked(in input) (effects []fsm.Effect) {
 	}
 	for _, a := range w.Upgrade.Asks {
 		c, found := w.child(func(c Child) bool { return c.Kind == KindStatefulSet && c.Shard == a.Shard })
-		if !found || c.UID == "" || c.Foreign || !w.recorded(c) || a.Template == "" || a.Template == c.Template {
+		if !found || c.UID == "" || c.Foreign || !w.recorded(c) {
 			continue
 		}
-		effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: w.Shape[c.Shard],
-			Template: a.Template, Upgrade: w.Upgrade.Name})
+		if e, differs := grant(w, c, a); differs {
+			effects = append(effects, e)
+		}
 	}
-	return effects
+	if len(effects) > 0 {
+		return effects
+	}
+	return returned(in)
+}
+
+// grant makes a shard what is asked for, if it is not. None is made narrower here.
+func grant(w World, c Child, a Ask) (e ApplyChild, differs bool) {
+	e = ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: w.Shape[c.Shard]}
+	if a.Replicas != nil {
+		e.Replicas = max(e.Replicas, *a.Replicas)
+	}
+	if a.Template != "" && a.Template != c.Template {
+		e.Template, e.Upgrade = a.Template, w.Upgrade.Name
+		return e, true
+	}
+	e.Keep = true
+	return e, e.Replicas > w.Shape[c.Shard]
 }
 
 // edited is a shard whose pods the spec asks to be otherwise than when its template was

@@ -51,7 +51,13 @@ func wish(r *rand.Rand, u *valkeyv1.ValkeyUpgrade) {
 	case 2:
 		u.Spec.AllowDowngrade = true
 	case 3:
-		u.Spec.CanaryShards, u.Spec.SoakSeconds = int32(r.IntN(2)), int32(r.IntN(600))
+		u.Spec.CanaryShards, u.Spec.SoakSeconds = 1, int32(r.IntN(600))
+		for i := range u.Status.Shards { // the canary is done, and watched
+			u.Status.Shards[i].Phase = pick(r, ShardPending, u.Status.Shards[i].Phase)
+		}
+		if len(u.Status.Shards) > 1 {
+			u.Status.Shards[0].Phase = ShardCompleted
+		}
 	case 4:
 		u.DeletionTimestamp = &metav1.Time{Time: time.Unix(1_700_000_000, 0)}
 	case 5:

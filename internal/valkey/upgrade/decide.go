@@ -49,12 +49,6 @@ func decidePreChecks(in input) fsm.Decision {
 	case !fit:
 		return unhealthy(in, doubt)
 	}
-	for _, s := range w.Shards {
-		if s.Replicas == 0 {
-			return fsm.Fire(Refused, ReasonNeedsSurge).Because("shard %d has no replica that could take over: set replicasPerMaster: 1 of "+
-				"ValkeyCluster %s, wait until it is Running, and make the upgrade anew", s.Index, in.Obj.Spec.ClusterRef.Name)
-		}
-	}
 	return fsm.Fire(ChecksPassed, ReasonHealthy)
 }
 

@@ -24,7 +24,7 @@ const (
 // so a crash does not ask again at once.
 func decideFailingOver(in shard) fsm.Decision {
 	s := look(in)
-	if s.applied() && s.owned && current(s.owner) {
+	if s.applied() && s.owned && current(s.owner) && !s.yields() {
 		return s.taken(in)
 	}
 	if s.OldPrimary == "" { // it was decided a moment ago, and is about to be saved
@@ -101,16 +101,15 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 	if s.owned && s.owner.Outdated {
 		return fsm.Fire(RoleLost, ReasonPrimaryOutdated)
 	}
+	stay := in.Now.Sub(in.Place.Since.Time)
+	if s.spare() && stay >= linger {
+		return fsm.Fire(ClusterStable, ReasonClusterStable)
+	}
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
 	}
-	stay := in.Now.Sub(in.Place.Since.Time)
-	if old, found := s.hopeless(); !found || stay < catchUp {
-		if n, doubt := behind(s.nodes); doubt != "" {
-			return s.awaitSync(in, n, doubt)
-		}
-	} else if !s.follows(old) {
-		return s.awaitSync(in, old, "does not follow the primary of its shard")
+	if n, doubt := s.trailing(stay); doubt != "" {
+		return s.awaitSync(in, n, doubt)
 	}
 	if doubt, agree := in.World.agree(in.World.intact()); !agree {
 		return fsm.Wait(ReasonClusterUnstable, "valkey").In(glance).Because("shard %s: all to agree: %s", in.Lane, doubt)
@@ -121,6 +120,19 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 	return fsm.Fire(ClusterStable, ReasonClusterStable)
 }
 
+// trailing is a server that does not have all of the shard, and what it lacks. One that is to
+// be replaced anyway has had its time after a while; it must follow all the same.
+func (s sight) trailing(stay time.Duration) (n topology.Node, doubt string) {
+	old, found := s.hopeless()
+	switch {
+	case !found || stay < catchUp:
+		return behind(s.nodes)
+	case !s.follows(old):
+		return old, "does not follow the primary of its shard"
+	}
+	return topology.Node{}, ""
+}
+
 // decideUpgradingOldMaster replaces what is left: as a rule the pod that was the primary.
 func decideUpgradingOldMaster(in shard) fsm.Decision {
 	s := look(in)
@@ -129,6 +141,9 @@ func decideUpgradingOldMaster(in shard) fsm.Decision {
 	}
 	if s.owned && s.owner.Outdated {
 		return fsm.Fire(RoleLost, ReasonPrimaryOutdated)
+	}
+	if s.spare() {
+		return fsm.Fire(SurgeSpare, ReasonRemovingSurge)
 	}
 	if d, acts := s.removeBroken(in); acts {
 		return d
@@ -147,6 +162,9 @@ func decideUpgradingOldMaster(in shard) fsm.Decision {
 	}
 	if n, unready := s.nodes.Unready(); unready {
 		return fsm.Wait(ReasonPodNotReady, "pods").In(glance).Because("shard %s: %s to be ready", in.Lane, describe(n))
+	}
+	if s.yields() {
+		return fsm.Fire(GoesHome, ReasonAllCurrent).Because("%s is to have the slots again: %s goes", s.nodes[home].Name, s.owner.Name)
 	}
 	return fsm.Fire(ShardCurrent, ReasonAllCurrent)
 }

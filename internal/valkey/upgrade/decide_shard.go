@@ -75,6 +75,9 @@ func decideUpgradingReplicas(in shard) fsm.Decision {
 	if !s.applied() {
 		return s.awaitTemplate(in)
 	}
+	if s.spare() { // who serves never changed, or came back by itself
+		return fsm.Fire(SurgeSpare, ReasonRemovingSurge)
+	}
 	if n, found := s.named(s.Replacing); found && current(n) && n.Server != nil {
 		return fsm.Fire(ReplicaBack, ReasonReplacing)
 	}
@@ -104,7 +107,7 @@ func decideWaitingForSync(in shard) fsm.Decision {
 		return s.awaitTemplate(in)
 	}
 	switch {
-	case s.owned && current(s.owner):
+	case s.owned && current(s.owner) && !s.yields():
 		return fsm.Fire(PrimaryCurrent, ReasonPromoted)
 	case s.FailedFailovers >= mostFailovers:
 		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("replicas were asked %d times to take over from %s, and did not", s.FailedFailovers, s.owner.Name)

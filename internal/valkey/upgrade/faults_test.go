@@ -45,10 +45,10 @@ func TestFaultHasty(t *testing.T) {
 	hasty := func(in shard) fsm.Decision {
 		s := look(in)
 		n, old := s.outdatedReplica()
-		if !s.applied() || !old || n.Leaving || in.World.Reservation.State != Ours {
+		own, _ := plan.ProveDeletePod(running("8.1.1", 3, 2).Nodes, n.Name, lag) // of another world
+		if !s.applied() || !old || n.Leaving || in.World.Reservation.State != Ours || own == nil {
 			return decideUpgradingReplicas(in)
 		}
-		own, _ := plan.ProveDeletePod(running("8.1.1", 3, 2).Nodes, n.Name, lag) // of another world
 		return fsm.Do(ReasonReplacing, DeletePod{Name: n.Name, UID: n.UID, Revision: s.set.Revision, Proof: own})
 	}
 	caught(t, broken(newBench(), UpgradingReplicas, hasty).ExploreIn(InProgress), "takes a")

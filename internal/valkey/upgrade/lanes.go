@@ -90,10 +90,10 @@ func isForward(template string) bool {
 	return template != "" && !strings.HasPrefix(template, valkeyv1.RevisionPrefix)
 }
 
-// applied says that the StatefulSet bears what is wanted, that the wish is saved, and that
-// its controller has seen it: from then on a pod is what it seems.
+// applied says that the StatefulSet bears what is wanted and is as wide, that the wish is
+// saved, and that its controller has seen it: from then on a pod is what it seems.
 func (s sight) applied() bool {
-	return s.whole && s.want != "" && s.want == s.WantTemplate && s.set.Template == s.want && s.set.Settled
+	return s.whole && s.want != "" && s.want == s.WantTemplate && s.set.Template == s.want && s.set.Settled && s.wide()
 }
 
 // current says that a pod exists and is made by the template that its StatefulSet bears.

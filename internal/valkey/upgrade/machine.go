@@ -52,7 +52,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
 				Doc:    "Checking that the cluster is whole: every server answers, is in sync and agrees with all others.",
 				Class:  fsm.Working,
 				Decide: decidePreChecks,
-				On:     map[fsm.Event]fsm.Phase{ChecksPassed: InProgress, Refused: Failed, ChecksFailed: Failed},
+				On:     map[fsm.Event]fsm.Phase{ChecksPassed: InProgress, ChecksFailed: Failed},
 				Within: checksTimeout,
 				Late:   ChecksFailed,
 			},

@@ -101,12 +101,16 @@ func Settle(u *valkeyv1.ValkeyUpgrade, w World) World {
 // apply is what the cluster's controller does about the wish of a lane.
 func apply(u *valkeyv1.ValkeyUpgrade, w *World, i int) bool {
 	s := &w.Shards[i]
-	want := record(u, s.Index).WantTemplate
+	asks := record(u, s.Index)
 	phase := u.Status.Phase
-	if want == "" || want == s.Template || w.Cluster.Paused || phase != InProgress && phase != RollingBack {
+	if w.Cluster.Paused || phase != InProgress && phase != RollingBack {
 		return false
 	}
-	s.Template, s.Settled = want, false
+	widened := widen(w, s, asks.WantReplicas)
+	if asks.WantTemplate == "" || asks.WantTemplate == s.Template {
+		return widened || narrow(w, s, asks.WantReplicas)
+	}
+	s.Template, s.Settled = asks.WantTemplate, false
 	s.Upgrade = Mark{string(u.UID), u.CreationTimestamp.Time}
 	return true
 }

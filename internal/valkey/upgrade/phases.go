@@ -40,7 +40,6 @@ const (
 	ReasonReserving          fsm.Reason = "Reserving"          // taking the cluster's reservation
 	ReasonReserved           fsm.Reason = "Reserved"           // it is taken
 	ReasonCaptureUnavailable fsm.Reason = "CaptureUnavailable" // spec.captureFirst is set, and this version cannot capture
-	ReasonNeedsSurge         fsm.Reason = "NeedsSurge"         // a shard has no replica that could take over
 	ReasonUnhealthy          fsm.Reason = "Unhealthy"          // the cluster must be whole to begin; the message says what is missing
 	ReasonHealthy            fsm.Reason = "Healthy"            // it is
 	ReasonShardsInTurn       fsm.Reason = "ShardsInTurn"       // the shards are at work

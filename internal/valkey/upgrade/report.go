@@ -66,7 +66,7 @@ func waitsForTheCluster(s *valkeyv1.ValkeyUpgradeStatus, w World) bool {
 }
 
 // working are the phases in which a shard is being changed.
-var working = []fsm.Phase{UpgradingReplicas, WaitingForSync, FailingOver, WaitingForClusterStable, UpgradingOldMaster}
+var working = []fsm.Phase{UpgradingReplicas, WaitingForSync, FailingOver, WaitingForClusterStable, UpgradingOldMaster, RemovingSurge}
 
 // reportShard notes what becomes of one shard; was is how it stood before.
 func reportShard(in input, s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade) {
@@ -93,6 +93,7 @@ func noteWish(in input, s *valkeyv1.ShardUpgrade) {
 	if s.FromRevision == "" && s.WantTemplate == "" {
 		s.FromRevision = set.Revision
 	}
+	noteSurge(s, set)
 	want := wanted(in, *s, set)
 	if isForward(want) != isForward(s.WantTemplate) { // the other way round: nothing of before counts
 		s.Replacing, s.OldPrimary, s.Promoted, s.FailedFailovers = "", "", "", 0

@@ -14,7 +14,7 @@ import (
 // safe is what must hold of every step, whatever the World.
 func safe(in input, s fsm.Step[*valkeyv1.ValkeyUpgrade]) error {
 	for _, h := range s.Hops {
-		if err := safeHop(in, s.Obj, h); err != nil {
+		if err := errors.Join(safeHop(in, s.Obj, h), safeSurge(in, s.Obj, h)); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func safeDelete(in input, effect fsm.Effect) error {
 	if rec := record(in.Obj, set.Index); set.Template != rec.WantTemplate || !set.Settled || e.Revision != set.Revision {
 		return errors.New("deletes before the template is there")
 	}
-	return safeCopies(in, in.World.Nodes[i])
+	return errors.Join(safeCopies(in, in.World.Nodes[i]), safeNumber(in, in.World.Nodes[i]))
 }
 
 func safeCopies(in input, gone topology.Node) error {

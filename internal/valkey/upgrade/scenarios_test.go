@@ -104,6 +104,19 @@ func deaf(w World, e fsm.Effect) World {
 	return Perform(w, e)
 }
 
+// alone and twoAlone are clusters without replicas, and uneven one in which one shard has none.
+func alone() World    { return running("8.1.1", 1, 0) }
+func twoAlone() World { return running("8.1.1", 2, 0) }
+
+func uneven() World {
+	w := running("8.1.1", 2, 1)
+	w.Nodes, w.Shards[1].Replicas = w.Nodes[:3], 0
+	for _, n := range w.Nodes {
+		n.Server.View = slices.DeleteFunc(n.Server.View, func(p topology.Peer) bool { return p.ID == "id of web-1-1" })
+	}
+	return w
+}
+
 // leftBroken is a cluster that an upgrade was taken from in the middle: a replica of the second
 // shard waits for an image that does not exist, and the others have forgotten its server.
 func leftBroken() World {
@@ -129,7 +142,14 @@ var scenarios = map[string]scenario{
 	"an older version":                   {end: "RolledBack/DowngradeRefused", world: func() World { return running("9.9.9", 2, 1) }},
 	"an older version, which is allowed": {end: "Completed/AllCurrent", world: func() World { return running("9.9.9", 2, 1) }, object: func(u *valkeyv1.ValkeyUpgrade) { u.Spec.AllowDowngrade = true }},
 	"every shard has it":                 {end: "Completed/AllCurrent", world: func() World { return running("9.1.2", 2, 1) }},
-	"no replicas":                        {end: "Failed/NeedsSurge", world: func() World { return running("8.1.1", 2, 0) }},
+	"no replicas":                        {end: "Completed/AllCurrent", world: alone},
+	"no replicas, and no such image":     {end: "RolledBack/PodNotReady", world: alone, ails: func(w World) { of(w, unpulled) }},
+	"no replicas, and a crash":           {end: "RolledBack/PodNotReady", world: alone, ails: func(w World) { of(w, crashing) }},
+	"no replicas, and no copy":           {end: "RolledBack/SyncTimeout", world: alone, ails: func(w World) { of(w, outOfSync) }},
+	"no replicas, and the second fails":  {end: "RolledBack/PodNotReady", world: twoAlone, ails: func(w World) { of(w, second(unpulled)) }},
+	"no replicas, and no way back":       {end: "Failed/RollbackImpossible", world: twoAlone, ails: oneWay},
+	"no replicas, and no votes":          {end: "RolledBack/FailoverFailed", world: alone, perform: deaf},
+	"one shard has no replicas":          {end: "Completed/AllCurrent", world: uneven},
 	"what another one left broken":       {end: "Completed/AllCurrent", world: leftBroken},
 	"one shard first":                    {end: "Completed/AllCurrent", object: func(u *valkeyv1.ValkeyUpgrade) { u.Spec.CanaryShards, u.Spec.SoakSeconds = 1, 30 }},
 }

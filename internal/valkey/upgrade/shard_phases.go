@@ -10,6 +10,7 @@ const (
 	FailingOver             fsm.Phase = "FailingOver"
 	WaitingForClusterStable fsm.Phase = "WaitingForClusterStable"
 	UpgradingOldMaster      fsm.Phase = "UpgradingOldMaster"
+	RemovingSurge           fsm.Phase = "RemovingSurge"
 	ShardCompleted          fsm.Phase = "Completed"
 	ShardHasFailed          fsm.Phase = "Failed"
 	Skipped                 fsm.Phase = "Skipped"
@@ -33,6 +34,8 @@ const (
 	FailoverRefused  fsm.Event = "FailoverRefused"  // the server does not let us ask
 	ClusterStable    fsm.Event = "ClusterStable"    // all agree on the new primary, and the old one follows it
 	RoleLost         fsm.Event = "RoleLost"         // the primary runs what is not wanted after all
+	GoesHome         fsm.Event = "GoesHome"         // the surge replica gives back what it took over
+	SurgeSpare       fsm.Event = "SurgeSpare"       // the surge replica has nothing left to do
 	ShardCurrent     fsm.Event = "ShardCurrent"     // every pod of the shard runs what is wanted
 	NotInTime        fsm.Event = "NotInTime"        // what was awaited did not come in time
 	DowngradeRefused fsm.Event = "DowngradeRefused" // a server came back older than its primary
@@ -60,6 +63,8 @@ const (
 	ReasonFailoverFailed     fsm.Reason = "FailoverFailed"     // nothing came of it again and again
 	ReasonPromoted           fsm.Reason = "Promoted"           // a replica that runs what is wanted is the primary
 	ReasonPrimaryOutdated    fsm.Reason = "PrimaryOutdated"    // the primary does not run what is wanted
+	ReasonRemovingSurge      fsm.Reason = "RemovingSurge"      // the replica that the shard had for the upgrade only is being removed
+	ReasonSurgeServes        fsm.Reason = "SurgeServes"        // it has taken over again
 	ReasonClusterUnstable    fsm.Reason = "ClusterUnstable"    // servers do not agree yet; the message says on what
 	ReasonClusterStable      fsm.Reason = "ClusterStable"      // they do
 )

@@ -3,6 +3,7 @@ package valkeywire
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,14 +21,14 @@ type healer struct {
 	world cluster.World
 }
 
-func newHealer(f *fleet) *healer {
-	replicas := int32(1)
+func newHealer(f *fleet, wanted int) *healer {
+	replicas := int32(wanted) //nolint:gosec // none, or one
 	h := &healer{
 		obj: &valkeyv1.ValkeyCluster{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "c1", Generation: 1},
 			Spec:       valkeyv1.ValkeyClusterSpec{Masters: int32(len(f.world.Shards)), ReplicasPerMaster: &replicas, NodeTimeoutSeconds: 2}, //nolint:gosec // three
 		},
-		world: cluster.World{Shape: cluster.Even(len(f.world.Shards), 1), Formed: true, Template: "t",
+		world: cluster.World{Formed: true, Template: "t",
 			Reservation: cluster.Reservation{State: cluster.Others, Holder: f.obj.Name}, Upgrade: &cluster.Upgrade{Name: f.obj.Name}},
 	}
 	h.obj.Status.Phase = cluster.Running
@@ -42,7 +43,13 @@ func newHealer(f *fleet) *healer {
 func (h *healer) pass(ctx context.Context, t *testing.T, f *fleet) {
 	t.Helper()
 	in := fsm.Input[*valkeyv1.ValkeyCluster, cluster.World]{Obj: h.obj, World: h.world, Now: time.Now()}
-	in.World.Nodes = f.world.Nodes
+	in.World.Nodes = slices.Clone(f.world.Nodes)
+	in.World.Upgrade = h.asks(f)
+	in.World.Shape = nil
+	for i, s := range f.world.Shards {
+		in.World.Shape = append(in.World.Shape, s.Replicas)
+		h.world.Children[i].Template = s.Template
+	}
 	s, err := cluster.Machine.Step(in)
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +65,20 @@ func (h *healer) pass(ctx context.Context, t *testing.T, f *fleet) {
 	}
 }
 
+// asks is what the upgrade asks for by its status, as the cluster's observer reads it.
+func (h *healer) asks(f *fleet) *cluster.Upgrade {
+	up := &cluster.Upgrade{Name: f.obj.Name}
+	for _, s := range f.obj.Status.Shards {
+		ask := cluster.Ask{Shard: int(s.Index), Template: s.WantTemplate}
+		if s.WantReplicas != nil {
+			replicas := int(*s.WantReplicas)
+			ask.Replicas = &replicas
+		}
+		up.Asks = append(up.Asks, ask)
+	}
+	return up
+}
+
 func (h *healer) tell(ctx context.Context, f *fleet, effect fsm.Effect) (err error) {
 	at := func(m cluster.Member) wire.Target { return wire.Target{Addr: m.Addr, ID: m.ID} }
 	switch e := effect.(type) {
@@ -67,6 +88,10 @@ func (h *healer) tell(ctx context.Context, f *fleet, effect fsm.Effect) (err err
 				err = errors.Join(err, f.Meet(ctx, at(i.Of), []string{to.Addr}))
 			}
 		}
+	case cluster.ApplyChild:
+		err = f.apply(e)
+	case cluster.Reset:
+		err = f.Reset(ctx, at(e.At), false)
 	case cluster.Replicate:
 		err = f.Replicate(ctx, at(e.At), e.Primary.ID)
 	case cluster.Forget:

@@ -33,15 +33,20 @@ func TestUpgrades(t *testing.T) {
 		from, to string
 		breaks   int  // from this shard on the new version does not start
 		memory   bool // what is deleted comes back empty
+		alone    bool // there are no replicas
 		want     string
 	}{
-		"8.0 to 8.1":                 {"8.0", "8.1", 3, false, "Completed/AllCurrent"},
-		"8.1 to 9.1":                 {"8.1", "9.1", 3, false, "Completed/AllCurrent"},
-		"8.1 to 9.1 in memory":       {"8.1", "9.1", 3, true, "Completed/AllCurrent"},
-		"8.1 in memory, and back":    {"8.1", "9.1", 1, true, "RolledBack/PodNotReady"},
-		"8.0 to 9.1":                 {"8.0", "9.1", 3, false, "Completed/AllCurrent"},
-		"9.1 to what does not start": {"9.1", "9.1", 0, false, "RolledBack/PodNotReady"},
-		"8.1 to 9.1, which starts in the first shard only": {"8.1", "9.1", 1, false, "Failed/RollbackImpossible"},
+		"8.0 to 8.1":                 {"8.0", "8.1", 3, false, false, "Completed/AllCurrent"},
+		"8.1 to 9.1":                 {"8.1", "9.1", 3, false, false, "Completed/AllCurrent"},
+		"8.1 to 9.1 in memory":       {"8.1", "9.1", 3, true, false, "Completed/AllCurrent"},
+		"8.1 in memory, and back":    {"8.1", "9.1", 1, true, false, "RolledBack/PodNotReady"},
+		"8.0 to 9.1":                 {"8.0", "9.1", 3, false, false, "Completed/AllCurrent"},
+		"9.1 to what does not start": {"9.1", "9.1", 0, false, false, "RolledBack/PodNotReady"},
+		"8.1 to 9.1, which starts in the first shard only": {"8.1", "9.1", 1, false, false, "Failed/RollbackImpossible"},
+		"8.1 to 9.1 without replicas":                      {"8.1", "9.1", 3, false, true, "Completed/AllCurrent"},
+		"8.0 to 9.1 without replicas, in memory":           {"8.0", "9.1", 3, true, true, "Completed/AllCurrent"},
+		"9.1 without replicas to what does not start":      {"9.1", "9.1", 0, false, true, "RolledBack/PodNotReady"},
+		"8.1 without replicas, in memory, and back":        {"8.1", "9.1", 1, true, true, "RolledBack/PodNotReady"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +54,11 @@ func TestUpgrades(t *testing.T) {
 			if err := wiretest.Form(t.Context(), servers); err != nil {
 				t.Fatal(err)
 			}
-			f := newFleet(t, servers, c.from, c.to)
+			replicas := 1
+			if c.alone {
+				servers, replicas = withoutReplicas(t, servers), 0
+			}
+			f := newFleet(t, servers, replicas, c.from, c.to)
 			f.breaks, f.memory = c.breaks, c.memory
 			w := startWriter(t, servers.Addrs)
 			began := time.Now()
@@ -57,12 +66,16 @@ func TestUpgrades(t *testing.T) {
 				t.Errorf("%s, want %s: %+v", got, c.want, f.obj.Status.Conditions)
 			}
 			t.Logf("%d moves in %s", f.moves, time.Since(began).Round(time.Second))
-			for i, n := range f.world.Nodes {
-				servers.Addrs[i] = n.Addr
+			if want := len(servers.Addrs); len(f.world.Nodes) != want {
+				t.Errorf("%d pods are left of %d", len(f.world.Nodes), want)
+			}
+			servers.Addrs = nil
+			for _, n := range f.world.Nodes.Shard(0) {
+				servers.Addrs = append(servers.Addrs, n.Addr)
 			}
 			w.check(t, servers)
 			// A process that is killed, and not asked to end, may take one request with it.
-			if w.failed > len(servers.Addrs) {
+			if w.failed > len(f.world.Nodes) {
 				t.Errorf("%d writes failed", w.failed)
 			}
 		})
@@ -79,13 +92,13 @@ type fleet struct {
 	healer    *healer
 	obj       *valkeyv1.ValkeyUpgrade
 	world     upgrade.World
-	began     []time.Time // of each process
+	began     map[string]time.Time // of each process, by its pod
 	moves     int
 }
 
-func newFleet(t *testing.T, c wiretest.Cluster, from, to string) *fleet {
+func newFleet(t *testing.T, c wiretest.Cluster, replicas int, from, to string) *fleet {
 	t.Helper()
-	f := &fleet{Cluster: c, processes: c.Reader.(*processes), programs: map[string]string{}, began: make([]time.Time, len(c.Addrs)),
+	f := &fleet{Cluster: c, processes: c.Reader.(*processes), programs: map[string]string{}, began: map[string]time.Time{},
 		obj: &valkeyv1.ValkeyUpgrade{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "to-" + to, UID: "u1", CreationTimestamp: metav1.Now()},
 			Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: "web"}, PodReadyTimeoutSeconds: 10,
@@ -101,15 +114,15 @@ func newFleet(t *testing.T, c wiretest.Cluster, from, to string) *fleet {
 		}
 		f.programs[version] = program
 	}
-	for i := range len(c.Addrs) / 2 {
+	for i := range len(c.Addrs) / (1 + replicas) {
 		name := fmt.Sprintf("web-%d", i)
-		f.world.Shards = append(f.world.Shards, upgrade.Shard{Index: i, Name: name, UID: name, Template: from, Revision: from, Settled: true, Replicas: 1})
-		for j := range 2 {
+		f.world.Shards = append(f.world.Shards, upgrade.Shard{Index: i, Name: name, UID: name, Template: from, Revision: from, Settled: true, Replicas: replicas})
+		for j := range 1 + replicas {
 			pod := fmt.Sprintf("%s-%d", name, j)
-			f.world.Nodes = append(f.world.Nodes, topology.Node{Pod: topology.Pod{Name: pod, UID: pod, Shard: i, Ordinal: j, Addr: c.Addrs[2*i+j], Image: from, Version: "1"}})
+			f.world.Nodes = append(f.world.Nodes, topology.Node{Pod: topology.Pod{Name: pod, UID: pod, Shard: i, Ordinal: j, Addr: c.Addrs[(1+replicas)*i+j], Image: from, Version: "1"}})
 		}
 	}
-	f.healer = newHealer(f)
+	f.healer = newHealer(f, replicas)
 	return f
 }
 
@@ -152,7 +165,6 @@ func (f *fleet) pass(ctx context.Context, t *testing.T) {
 	}
 	next := upgrade.Machine.Reduce(in, s, outcomes)
 	f.obj, f.moves = next.Obj, f.moves+len(next.Hops)
-	f.apply()
 	f.healer.obj.Spec.Persistence.Enabled = !f.memory
 	f.healer.pass(ctx, t, f)
 }
@@ -164,26 +176,10 @@ func (f *fleet) look(ctx context.Context) {
 		n.Server, _ = f.Ask(ctx, n.Addr)
 		n.Ready = n.Server != nil && n.Server.Synced
 		n.Ended, n.Trouble = false, ""
-		if n.Server == nil && time.Since(f.began[i]) > startsWithin {
+		if n.Server == nil && time.Since(f.began[n.Name]) > startsWithin {
 			n.Ended, n.Trouble = true, "CrashLoopBackOff"
 		}
 		n.Outdated = n.Image != f.world.Shards[n.Shard].Revision
-	}
-}
-
-// apply does what the cluster's controller does about a wish: a template is called as the
-// version, and so is what it makes.
-func (f *fleet) apply() {
-	for _, s := range f.obj.Status.Shards {
-		set := &f.world.Shards[s.Index]
-		if s.WantTemplate == "" || s.WantTemplate == set.Template {
-			continue
-		}
-		set.Template, set.Upgrade = s.WantTemplate, upgrade.Mark{UID: "u1", Created: f.obj.CreationTimestamp.Time}
-		set.Revision = s.WantTemplate
-		if s.WantTemplate == valkeyv1.RevisionPrefix+s.FromRevision {
-			set.Revision = s.FromRevision
-		}
 	}
 }
 
@@ -207,7 +203,17 @@ func (f *fleet) replace(e upgrade.DeletePod) error {
 	}
 	n := &f.world.Nodes[i]
 	_ = f.processes.kill(n.Addr) // what has ended is gone already
-	n.UID, n.Image, f.began[i] = n.UID+"'", f.world.Shards[n.Shard].Revision, time.Now()
+	home := f.processes.homes[n.Addr]
+	if f.memory {
+		n.Addr, home = f.processes.address(), home+"'" // a new pod has another address, too
+	}
+	return f.begin(n, home)
+}
+
+// begin runs the process of a pod by what its shard is to run.
+func (f *fleet) begin(n *topology.Node, home string) error {
+	n.UID, n.Image, f.began[n.Name] = n.UID+"'", f.world.Shards[n.Shard].Revision, time.Now()
+	f.processes.homes[n.Addr] = home
 	version := n.Image
 	if version == f.world.Template {
 		version = version[:len(version)-1]
@@ -216,9 +222,5 @@ func (f *fleet) replace(e upgrade.DeletePod) error {
 		}
 	}
 	f.processes.program = f.programs[version]
-	home := f.processes.homes[n.Addr]
-	if f.memory {
-		n.Addr, home = f.processes.address(), home+"'" // a new pod has another address, too
-	}
 	return f.processes.run(n.Addr, home)
 }

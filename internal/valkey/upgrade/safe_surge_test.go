@@ -1,0 +1,94 @@
+package upgrade
+
+import (
+	"errors"
+	"testing"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// safeSurge: the surge replica is given up only when who stays serves and runs what is
+// wanted, and a shard is called done only when it is as narrow as it was.
+func safeSurge(in input, u *valkeyv1.ValkeyUpgrade, h fsm.Hop) error {
+	if h.Lane == "" {
+		return nil
+	}
+	rec := record(u, indexOf(h.Lane))
+	set, _ := in.World.shard(int(rec.Index))
+	nodes := in.World.Nodes.Shard(int(rec.Index))
+	owner, owned := nodes.Owner()
+	if h.To == RemovingSurge && (!owned || owner.Ordinal != home || owner.Outdated) {
+		return errors.New("gives up a surge replica that is needed")
+	}
+	if h.To != ShardCompleted || rec.WantReplicas == nil {
+		return nil
+	}
+	if set.Replicas != 0 || !owned || owner.Ordinal != home || owner.Outdated {
+		return errors.New("leaves a surge replica behind")
+	}
+	return nil
+}
+
+// safeNumber: a shard never has fewer copies than before the upgrade: one that had replicas
+// may lack one of them, and one that had none always has who serves.
+func safeNumber(in input, gone topology.Node) error {
+	rec := record(in.Obj, gone.Shard)
+	copies, least := 0, in.World.Nodes.Shard(gone.Shard)
+	owner, owned := least.Owner()
+	for _, n := range least {
+		if owned && n.Name != gone.Name && n.Server != nil && (n.Name == owner.Name || trails(n, owner) == "") {
+			copies++
+		}
+	}
+	wanted := len(least) - 1
+	if rec.WantReplicas != nil {
+		wanted = 1
+	}
+	if !gone.Unborn && copies < wanted {
+		return errors.New("leaves fewer copies than there were")
+	}
+	return nil
+}
+
+// The shard is called done as soon as every pod runs what is wanted.
+func TestFaultSurgeLeftBehind(t *testing.T) {
+	t.Parallel()
+	b := broken(scenarios["no replicas"].bench(), UpgradingOldMaster, func(in shard) fsm.Decision {
+		if d := decideUpgradingOldMaster(in); d.On != SurgeSpare && d.On != GoesHome {
+			return d
+		}
+		return fsm.Fire(ShardCurrent, ReasonAllCurrent)
+	})
+	caught(t, throughout(b).Crash(), "leaves a surge replica behind")
+}
+
+// It is given up while it serves: the shard would have to be handed over by somebody else.
+func TestFaultSurgeGivenUpTooSoon(t *testing.T) {
+	t.Parallel()
+	b := broken(scenarios["no replicas"].bench(), UpgradingOldMaster, func(in shard) fsm.Decision {
+		if d := decideUpgradingOldMaster(in); d.On != GoesHome {
+			return d
+		}
+		return fsm.Fire(SurgeSpare, ReasonRemovingSurge)
+	})
+	caught(t, throughout(b).Crash(), "gives up a surge replica that is needed")
+}
+
+// What was the primary is replaced before the surge replica has its copy.
+func TestFaultSurgeNotAwaited(t *testing.T) {
+	t.Parallel()
+	b := broken(scenarios["no replicas"].bench(), UpgradingReplicas, func(in shard) fsm.Decision {
+		s := look(in)
+		if s.applied() && s.owned && s.owner.Outdated && !s.owner.Leaving {
+			n := s.owner
+			n.Unborn = true // as if it had never run
+			own, _ := plan.ProveDeletePod(topology.Nodes{n}, n.Name, lag)
+			return s.delete(in, s.owner, own)
+		}
+		return decideUpgradingReplicas(in)
+	})
+	caught(t, throughout(b).Crash(), "leaves fewer copies than there were")
+}
