@@ -36,7 +36,11 @@ type work struct {
 }
 
 // Begin starts a job, unless one is running for this object.
-func (w *Worker) Begin(key read.Key, job Job) {
+func (w *Worker) Begin(key read.Key, job Job) { w.BeginFor(key, "", job) }
+
+// BeginFor is Begin, and remembers what the job is for: so it is seen later whether that is
+// still what is wanted.
+func (w *Worker) BeginFor(key read.Key, what string, job Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.jobs == nil {
@@ -45,7 +49,7 @@ func (w *Worker) Begin(key read.Key, job Job) {
 	if one := w.jobs[key]; one != nil && one.state.State == read.WorkRunning {
 		return
 	}
-	one := &work{job: job, state: read.Work{State: read.WorkRunning}, cancel: func() {}}
+	one := &work{job: job, state: read.Work{State: read.WorkRunning, For: what}, cancel: func() {}}
 	w.jobs[key] = one
 	if w.ctx != nil {
 		w.run(key, one)
@@ -84,7 +88,7 @@ func (w *Worker) step(ctx context.Context, key read.Key, one *work) bool {
 		return false
 	}
 	w.mu.Lock()
-	one.state = read.Work{State: read.WorkEnded, Err: err}
+	one.state.State, one.state.Err = read.WorkEnded, err
 	forgotten := w.jobs[key] != one
 	w.mu.Unlock()
 	if !forgotten {

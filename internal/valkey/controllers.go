@@ -59,6 +59,7 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 		if !found {
 			p.Sampler.Every(key, 0)
 			p.Work.Forget(key)
+			p.Access.Forget(key)
 			return
 		}
 		every := observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes())

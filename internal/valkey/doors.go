@@ -49,10 +49,18 @@ type door struct {
 type opened struct {
 	*wire.Client
 	keys access.Keys
+	door *door
 }
 
 // Keys implements act.Keyed and observe.Keyed.
 func (o opened) Keys() access.Keys { return o.keys }
+
+// Renew forgets when the Secrets were read: somebody has just written one.
+func (o opened) Renew() {
+	o.door.mu.Lock()
+	defer o.door.mu.Unlock()
+	o.door.readAt = time.Time{}
+}
 
 func (d *doors) to(ctx context.Context, key read.Key) (Servers, error) {
 	var c valkeyv1.ValkeyCluster
@@ -78,13 +86,13 @@ func (o *door) unlock(ctx context.Context, live read.Live, c *valkeyv1.ValkeyClu
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.client != nil && time.Since(o.readAt) < readAgain {
-		return opened{o.client, o.keys}, nil
+		return opened{o.client, o.keys, o}, nil
 	}
 	keys, err := observe.Keys(ctx, live, c)
 	if err != nil {
 		return nil, err
 	}
-	if o.client != nil && o.keys.Authorities != keys.Authorities {
+	if o.client != nil && o.keys.Believed() != keys.Believed() {
 		o.client.Close()
 		o.client = nil
 	}
@@ -92,7 +100,7 @@ func (o *door) unlock(ctx context.Context, live read.Live, c *valkeyv1.ValkeyClu
 	if o.client == nil {
 		o.client = wire.NewClientWith(o.access(c))
 	}
-	return opened{o.client, o.keys}, nil
+	return opened{o.client, o.keys, o}, nil
 }
 
 func (o *door) access(c *valkeyv1.ValkeyCluster) (a wire.Access) {
@@ -105,7 +113,7 @@ func (o *door) access(c *valkeyv1.ValkeyCluster) (a wire.Access) {
 	}
 	if c.Spec.TLS != nil {
 		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM([]byte(o.keys.Authorities))
+		pool.AppendCertsFromPEM([]byte(o.keys.Believed()))
 		a.TLS = &tls.Config{RootCAs: pool, ServerName: spec.ServerName(c), MinVersion: tls.VersionTLS12}
 	}
 	return a

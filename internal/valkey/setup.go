@@ -4,7 +4,6 @@ package valkey
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +31,7 @@ import (
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyupgrades/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;patch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
@@ -81,10 +80,7 @@ func setup(a *kube.Area, door Door, build spec.Builder) error {
 		return fmt.Errorf("run sampler: %w", err)
 	}
 	parts := Parts{Build: build, Door: door, Sampler: sampler, Work: &kube.Worker{Wake: waker.Wake}}
-	parts.Access = &kube.Worker{Wake: func(key read.Key) {
-		key.Name, _, _ = strings.Cut(key.Name, "/") // see cluster.AccessWork
-		waker.Wake(key)
-	}}
+	parts.Access = &kube.Worker{Wake: waker.Wake}
 	for _, work := range []*kube.Worker{parts.Work, parts.Access} {
 		if err := a.Run(work.Start); err != nil {
 			return fmt.Errorf("run worker: %w", err)

@@ -66,7 +66,8 @@ type Samples[V any] interface {
 // Work is what is known of a job of a kube.Worker.
 type Work struct {
 	State WorkState
-	Err   error // why it ended; nil is success
+	Err   error  // why it ended; nil is success
+	For   string // what it was begun for, as whoever began it put it
 }
 
 // WorkState says how far a job is.

@@ -31,6 +31,15 @@ func (s Secrets) Begin(operator, replication Password) Secrets {
 	return s
 }
 
+// Newest tells the newest passwords of the operator's own users from others, and gives none
+// of them away. What comes after them in the files does not change it.
+func (s Secrets) Newest() Hash {
+	if len(s.Operator) == 0 || len(s.Replication) == 0 {
+		return ""
+	}
+	return NewPassword(string(s.Operator[0].Hash() + s.Replication[0].Hash())).Hash()
+}
+
 // Changing says that a change was begun, and not ended.
 func (s Secrets) Changing() bool { return len(s.Operator) > 1 || len(s.Replication) > 1 }
 

@@ -43,6 +43,15 @@ func TestNext(t *testing.T) {
 			steps: []string{"break link 1 of 3 to its primary"}},
 		"no replica has a link": {change: func(m *model) { m.nodes[2].Server.Linked, m.nodes[3].Server.Linked = false, false },
 			doubt: "no replica has a link to its primary on which to try the new password"},
+		"files are older": {change: func(m *model) { m.nodes[1].Server.Files = before.Newest() }, doubt: "the new passwords to reach the files of 1"},
+		"files are not known, and only the application's is to be dropped": {change: func(m *model) {
+			m.secrets = after
+			for _, n := range m.nodes {
+				n.start(secretsOf("o2", "r2", "a2\na1"))
+				n.Server.Files = ""
+			}
+			m.settle()
+		}, steps: []string{"drop 1 password of user shop at 0"}},
 		"there are no replicas": {change: func(m *model) { m.nodes[2].Server.Replica, m.nodes[3].Server.Replica = false, false },
 			steps: []string{"drop 1 password of user " + Operator + " at 0"}},
 		"only the operator's is to be dropped": {change: func(m *model) {

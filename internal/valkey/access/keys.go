@@ -9,24 +9,33 @@ import (
 // Keys is all that opens the servers of one cluster, as its Secrets have it now.
 type Keys struct {
 	Secrets Secrets // empty where there are no passwords
-	// Certificate is the SHA-256 of the certificate that servers are to show, in
-	// hexadecimal; "" is without TLS.
-	Certificate string
-	// Authorities are whom servers and clients are to believe, as they were read.
-	Authorities string
+	// Rotation is the number that the operator's own passwords were made for.
+	Rotation string
+	// Staged is what servers find in their files, and the operator keeps; Given is what the
+	// user's Secret holds, to which servers come stage by stage. Both are empty without TLS;
+	// Staged alone is where nothing is kept yet, or not any more.
+	Staged, Given Material
+	// Doubt is what is wrong with what the user brings. It changes nothing at servers then.
+	Doubt string
 }
 
-// Print tells keys apart, and gives none of them away: first the passwords, and after the
-// dash the certificates.
-func (k Keys) Print() string {
-	parts := []string{k.Secrets.ApplicationName}
-	for _, list := range [][]Password{k.Secrets.Operator, k.Secrets.Replication, k.Secrets.Application} {
-		for _, p := range list {
-			parts = append(parts, string(p.Hash()))
-		}
-		parts = append(parts, "")
+// Believed are the authorities by which servers are known: those of the stage that they are
+// at, which are also those of the stages before and after it.
+func (k Keys) Believed() string {
+	if k.Staged == (Material{}) {
+		return k.Given.Authorities
 	}
-	return printOf(parts...) + "-" + printOf(k.Certificate, k.Authorities)
+	return k.Staged.Authorities
+}
+
+// Print tells keys apart by where they lead, and gives none of them away: first the
+// passwords, and after the dash the certificates.
+func (k Keys) Print() string {
+	parts := []string{k.Secrets.ApplicationName, string(k.Secrets.Newest())}
+	for _, p := range k.Secrets.Application {
+		parts = append(parts, string(p.Hash()))
+	}
+	return printOf(parts...) + "-" + printOf(k.Given.Name())
 }
 
 func printOf(parts ...string) string {

@@ -14,6 +14,7 @@ type model struct {
 
 type modeled struct {
 	Node
+	files   Secrets
 	primary int // whom it follows; its own number if nobody
 	session int // how often it connected to its primary
 }
@@ -24,7 +25,17 @@ func (m *modeled) start(files Secrets) {
 	for _, u := range files.Users(m.Version) {
 		accounts[u.Name] = Account{On: true, Passwords: slices.Clone(u.Passwords)}
 	}
-	m.Server = &Server{Accounts: accounts, PrimaryUser: Replication, PrimaryHash: files.Replication[0].Hash()}
+	m.files = files
+	m.Server = &Server{Accounts: accounts, PrimaryUser: Replication, PrimaryHash: files.Replication[0].Hash(), Files: files.Newest()}
+}
+
+// deliver lets the newest files reach all pods.
+func (m *model) deliver() {
+	for _, n := range m.nodes {
+		if n.files = m.secrets; n.Server != nil {
+			n.Server.Files = n.files.Newest()
+		}
+	}
 }
 
 // newModel is two primaries and a replica of each.
@@ -89,6 +100,8 @@ func (m *model) do(step Step) {
 		is := n.Server.Accounts[s.User]
 		is.Passwords = without(is.Passwords, s.Passwords)
 		n.Server.Accounts[s.User] = is
+	case LoadCertificates:
+		n.Server.Material = FilesOf(s.Material)
 	case RemoveUsers:
 		for _, u := range s.Users {
 			delete(n.Server.Accounts, u)
@@ -104,6 +117,9 @@ func (m *model) locked(application Hash) (string, bool) {
 			if !p.Server.Knows(Replication, n.Server.PrimaryHash) {
 				return n.Name + " could not connect to " + p.Name, true
 			}
+		}
+		if !slices.ContainsFunc(p.files.Logins(), func(o Password) bool { return p.Server.Knows(Operator, o.Hash()) }) {
+			return "the program beside " + p.Name + " could not log on to it", true
 		}
 		if !slices.ContainsFunc(m.secrets.Operator, func(o Password) bool { return p.Server.Knows(Operator, o.Hash()) }) {
 			return "the operator could not log on to " + p.Name, true

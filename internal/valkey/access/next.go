@@ -31,15 +31,34 @@ func Next(w World) (steps []Step, doubt string) {
 	if steps = logOnWithNewest(w); len(steps) > 0 {
 		return steps, ""
 	}
-	leftover := dismiss(w)
-	if !slices.ContainsFunc(leftover, touchesLinks) {
-		return leftover, ""
+	return lastSteps(w, dismiss(w))
+}
+
+// lastSteps takes away what is left over, once that harms nobody.
+func lastSteps(w World, leftover []Step) (steps []Step, doubt string) {
+	if free := slices.DeleteFunc(slices.Clone(leftover), needsProof); len(free) > 0 || len(leftover) == 0 {
+		return free, ""
 	}
-	steps, doubt, proven := prove(w)
-	if !proven {
-		return steps, doubt
+	if n, late := w.late(); late && slices.ContainsFunc(leftover, dropsOwn) {
+		return nil, "the new passwords to reach the files of " + n.Name
+	}
+	if slices.ContainsFunc(leftover, touchesLinks) {
+		if steps, doubt, proven := prove(w, w.Secrets.Replication[0].Hash(), "password"); !proven {
+			return steps, doubt
+		}
 	}
 	return leftover, ""
+}
+
+// late is a server in whose pod the files are older than the newest passwords. The program
+// beside it would be locked out, and so would the server when it starts again.
+func (w World) late() (Node, bool) {
+	for _, n := range w.Nodes {
+		if n.Server.Files != w.Secrets.Newest() {
+			return n, true
+		}
+	}
+	return Node{}, false
 }
 
 // admit lets every user log on with what it should, at every server that can be told. A
@@ -75,37 +94,36 @@ func logOnWithNewest(w World) (steps []Step) {
 }
 
 // prove breaks one link of a replica to its primary and waits until it is back. Whether a
-// password is good shows only when somebody connects: if it is not, one replica is behind,
+// password or a certificate is good shows only when somebody connects: if it is not, one replica is behind,
 // and not all of them at some later time.
-func prove(w World) (steps []Step, doubt string, proven bool) {
-	newest := w.Secrets.Replication[0].Hash()
-	if r := w.Reconnected; r != nil && r.With == newest {
+func prove(w World, with Hash, what string) (steps []Step, doubt string, proven bool) {
+	if r := w.Reconnected; r != nil && r.With == with {
 		if n, there := w.node(r.Node); there && n.Server.Replica {
-			return comeBack(n, *r)
+			return comeBack(n, *r, what)
 		}
 	}
 	proven = true // where there is no replica, there is nothing to lose
 	for _, n := range w.Nodes {
 		if n.linked() {
-			return []Step{Reconnect{Node: n.Name, Connection: n.Server.Connection, With: newest}}, "", false
+			return []Step{Reconnect{Node: n.Name, Connection: n.Server.Connection, With: with}}, "", false
 		}
 		proven = proven && !n.Server.Replica
 	}
 	if !proven {
-		doubt = "no replica has a link to its primary on which to try the new password"
+		doubt = "no replica has a link to its primary on which to try the new " + what
 	}
 	return nil, doubt, proven
 }
 
 // comeBack judges the replica whose link was to be broken.
-func comeBack(n Node, r Reconnection) (steps []Step, doubt string, proven bool) {
+func comeBack(n Node, r Reconnection, what string) (steps []Step, doubt string, proven bool) {
 	switch {
 	case n.Server.Connection == r.Connection:
 		return []Step{Reconnect(r)}, "", false
 	case n.linked():
 		return nil, "", true
 	}
-	return nil, n.Name + " has not come back to its primary since its link was broken to try the new password", false
+	return nil, n.Name + " has not come back to its primary since its link was broken to try the new " + what, false
 }
 
 // dismiss takes away what nobody should use any more.
@@ -140,10 +158,18 @@ func touchesLinks(s Step) bool {
 		return s.User == Replication
 	case Grant:
 		return s.User.Off
-	case AddPasswords, SetPrimaryLogin, Reconnect, RemoveUsers:
+	case AddPasswords, SetPrimaryLogin, Reconnect, RemoveUsers, LoadCertificates:
 	}
 	return false
 }
+
+// dropsOwn says that one of the operator's own users would lose a password.
+func dropsOwn(s Step) bool {
+	drop, is := s.(DropPasswords)
+	return is && (drop.User == Operator || drop.User == Replication)
+}
+
+func needsProof(s Step) bool { return touchesLinks(s) || dropsOwn(s) }
 
 // without is what is in a list and not in another.
 func without(list, other []Hash) (rest []Hash) {

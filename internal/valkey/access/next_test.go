@@ -45,6 +45,7 @@ func (m *model) run(t *testing.T, between func(step int)) (story []string) {
 		if len(steps) == 0 {
 			m.settle()
 			between(step)
+			m.deliver()
 			step++
 		}
 	}

@@ -17,8 +17,8 @@ const (
 	RetiredFile = "operator-retired"
 )
 
-// Files lists them.
-func Files() []string {
+// FileNames lists them.
+func FileNames() []string {
 	return []string{OperatorFile, ReplicationFile, ApplicationUserFile, ApplicationPasswordFile, RetiredFile}
 }
 
@@ -75,7 +75,7 @@ func CheckName(name string) error {
 	switch {
 	case !names.MatchString(name):
 		return fmt.Errorf("%w: %.80q is no name of a user", ErrMalformed, name)
-	case name == Default, name == Operator, name == Replication:
+	case name == Default, name == Operator, name == Replication, name == Files:
 		return fmt.Errorf("%w: the user %s is not the application's", ErrMalformed, name)
 	}
 	return nil

@@ -39,6 +39,10 @@ type Reconnect struct {
 	With             Hash
 }
 
+// LoadCertificates lets a server read its certificates from the files of a name. It refuses
+// as long as the files are not there.
+type LoadCertificates struct{ Node, Dir, Material string }
+
 // DropPasswords makes passwords invalid.
 //
 // If it were wrong, servers or clients that have no other password could not connect any
@@ -72,6 +76,9 @@ func (s SetPrimaryLogin) At() string { return s.Node }
 func (s Reconnect) At() string { return s.Node }
 
 // At implements Step.
+func (s LoadCertificates) At() string { return s.Node }
+
+// At implements Step.
 func (s DropPasswords) At() string { return s.Node }
 
 // At implements Step.
@@ -96,6 +103,10 @@ func (s Reconnect) String() string {
 	return fmt.Sprintf("break link %s of %s to its primary", s.Connection, s.Node)
 }
 
+func (s LoadCertificates) String() string {
+	return fmt.Sprintf("load certificates %s at %s", s.Material, s.Node)
+}
+
 func (s DropPasswords) String() string {
 	return fmt.Sprintf("drop %s of user %s at %s", count(s.Passwords), s.User, s.Node)
 }
@@ -111,9 +122,10 @@ func count(passwords []Hash) string {
 	return fmt.Sprintf("%d passwords", len(passwords))
 }
 
-func (Grant) step()           {}
-func (AddPasswords) step()    {}
-func (SetPrimaryLogin) step() {}
-func (Reconnect) step()       {}
-func (DropPasswords) step()   {}
-func (RemoveUsers) step()     {}
+func (Grant) step()            {}
+func (AddPasswords) step()     {}
+func (SetPrimaryLogin) step()  {}
+func (Reconnect) step()        {}
+func (LoadCertificates) step() {}
+func (DropPasswords) step()    {}
+func (RemoveUsers) step()      {}

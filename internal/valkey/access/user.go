@@ -10,6 +10,9 @@ const (
 	Replication = "statecraft-replication"
 	// Default is who logs on without a name. It is off.
 	Default = "default"
+	// Files is nobody: it is off, and its password is the hash that the program beside a
+	// server leaves there to tell which files it has. Nowhere else could it.
+	Files = "statecraft-files"
 )
 
 // User is one who may log on.
@@ -42,11 +45,12 @@ func (u User) Line() string {
 }
 
 // File is a file of users: who is not in it cannot log on.
-func File(users []User) string {
+func File(users []User, seen Hash) string {
 	var b strings.Builder
 	b.WriteString("user " + Default + " off\n")
 	for _, u := range users {
 		b.WriteString(u.Line() + "\n")
 	}
+	b.WriteString("user " + Files + " off #" + string(seen) + "\n")
 	return b.String()
 }

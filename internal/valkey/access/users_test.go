@@ -68,9 +68,9 @@ func secrets(t *testing.T) Secrets {
 }
 
 func TestFile(t *testing.T) {
-	text := File(secrets(t).Users("8.0.1"))
+	text := File(secrets(t).Users("8.0.1"), "ff")
 	lines := strings.Split(text, "\n")
-	if lines[0] != "user default off" || len(lines) != 5 {
+	if lines[0] != "user default off" || len(lines) != 6 || lines[4] != "user statecraft-files off #ff" {
 		t.Errorf("the file is\n%s", text)
 	}
 	o := secrets(t).Operator
@@ -90,7 +90,7 @@ func TestFile(t *testing.T) {
 // Older servers do not start with a rule about a command that they do not know.
 func TestRulesFollowTheVersion(t *testing.T) {
 	for version, want := range map[string]bool{"8.0.1": false, "8.1.1": false, "9.0.0": true, "9.1.2": true, "10.0.0": true} {
-		text := File(secrets(t).Users(version))
+		text := File(secrets(t).Users(version), "ff")
 		for _, word := range []string{"cluster|migrateslots", "cluster|syncslots"} {
 			if strings.Contains(text, word) != want {
 				t.Errorf("%s on %s:\n%s", word, version, text)

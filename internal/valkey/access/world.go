@@ -15,6 +15,8 @@ type Server struct {
 	Connection string
 	// Material is where it read its certificates last.
 	Material MaterialFiles
+	// Files is Newest of the files that the program beside it saw last; "" is not known.
+	Files Hash
 }
 
 // Account is one user at one server.
@@ -36,6 +38,8 @@ type Node struct {
 	// Version decides what its users may be granted.
 	Version string
 	Server  *Server // nil: it said nothing
+	// Dir is where it finds its certificates.
+	Dir string
 	// Askew are users whose rights are not as they should be, by the answers to Probes.
 	Askew []string
 }
@@ -50,7 +54,7 @@ func (n Node) linked() bool {
 type Reconnection struct {
 	Node       string // the replica
 	Connection string // the link that was broken
-	With       Hash   // the password that it was to come back with
+	With       Hash   // the password that it was to come back with, or the certificates
 }
 
 // World is all that a change of access is decided from.
@@ -59,7 +63,11 @@ type World struct {
 	// only the newest password stays valid; which of the application's do is for its owner
 	// to say, so all of them do.
 	Secrets Secrets
-	Nodes   []Node
+	// Staged are the certificates that the servers' files hold, or soon will; Given those
+	// that they are to hold in the end. Proven says that links are known to work with them.
+	Staged, Given Material
+	Proven        bool
+	Nodes         []Node
 	// Reconnected is the link that was broken last, by whoever remembers it. Where that was
 	// forgotten, one more is broken.
 	Reconnected *Reconnection

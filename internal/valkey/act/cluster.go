@@ -82,7 +82,9 @@ func (a Cluster) change(ctx context.Context, c *valkeyv1.ValkeyCluster, effect f
 	case cluster.ForgetData:
 		return true, a.mark(ctx, c, e.UID, nil)
 	case cluster.MakePasswords:
-		return true, a.makePasswords(ctx, c)
+		return true, a.vault(c).make(ctx)
+	case cluster.ChangePasswords:
+		return true, a.vault(c).changePasswords(ctx, e.Rotation)
 	case cluster.MakeUpgrade:
 		return true, a.makeUpgrade(ctx, c, e)
 	case cluster.DeleteUpgrade:
@@ -119,7 +121,7 @@ func (a Cluster) removeShard(ctx context.Context, c *valkeyv1.ValkeyCluster, e c
 func (a Cluster) operate(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) (known bool, err error) {
 	switch e := effect.(type) {
 	case cluster.ApplyAccess:
-		return true, a.applyAccess(client.ObjectKeyFromObject(c), e)
+		return true, a.applyAccess(c, e)
 	case cluster.MoveSlots:
 		return true, a.moveSlots(client.ObjectKeyFromObject(c), e)
 	case cluster.Failover:

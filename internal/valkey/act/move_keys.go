@@ -133,7 +133,10 @@ func (m *mover) empty(ctx context.Context, g gift) (map[int]int, error) {
 		if err != nil {
 			return nil, classify(g.from.Name, err)
 		}
-		send := m.sender(g.to.Addr)
+		send, err := m.agreed(ctx, m.sender(g.to.Addr), targetOf(g.to))
+		if err != nil {
+			return nil, classify(g.to.Name, err)
+		}
 		for _, slot := range g.slots.List() {
 			if counts[slot] == 0 {
 				continue

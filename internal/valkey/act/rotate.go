@@ -2,11 +2,16 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
@@ -21,148 +26,197 @@ type Keyed interface {
 	Keys() access.Keys
 }
 
+// renew lets the next to open the door read the Secrets again, if it remembers them.
+func renew(door Keyed) {
+	if d, remembers := door.(interface{ Renew() }); remembers {
+		d.Renew()
+	}
+}
+
 const (
-	// propagates is how long it may take until pods have the files of a changed Secret.
-	propagates = 2 * time.Minute
-	// reloadEvery is how often servers are told to read their certificates meanwhile.
-	reloadEvery = 5 * time.Second
-	// rotatedWithin is how long all of it may take before somebody should look.
-	rotatedWithin = 5 * time.Minute
+	// lookEvery is how often servers are looked at while something is waited for.
+	lookEvery = time.Second
+	// rotatedWithin is how long all of it may take before somebody should look. Each stage of
+	// certificates, and each change of passwords, waits until all pods have its files.
+	rotatedWithin = 20 * time.Minute
 )
 
 // applyAccess begins to bring the access to servers to what the Secrets say.
-func (a Cluster) applyAccess(key read.Key, e cluster.ApplyAccess) error {
-	keyed, is := a.servers.(Keyed)
-	if !is || keyed.Keys().Print() != e.Print {
-		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply access: the Secrets were changed since")}
-	}
-	key.Name = cluster.AccessWork(key.Name, e.Print)
-	if work := a.Access.Work(key); work.State == read.WorkEnded && work.Err != nil {
+func (a Cluster) applyAccess(c *valkeyv1.ValkeyCluster, e cluster.ApplyAccess) error {
+	key, what := client.ObjectKeyFromObject(c), cluster.AccessWork(e.Print, e.Starts)
+	if work := a.Access.Work(key); work.State == read.WorkEnded && work.Err != nil && work.For == what {
 		a.Access.Forget(key)
 		return work.Err
 	}
-	r := &rotation{servers: keyed, keys: keyed.Keys(), members: e.At, began: time.Now()}
-	if e.Loaded {
-		r.began = r.began.Add(-propagates)
+	r := &Rotation{
+		Door:  func(ctx context.Context) (Keyed, error) { return a.keyed(ctx, key) },
+		Vault: a.vault(c), Print: e.Print, Proven: e.Loaded, Members: e.At, Every: lookEvery,
+		Dir: func(string) string { return spec.TLSPath },
 	}
-	a.Access.Begin(key, r.step)
+	a.Access.BeginFor(key, what, r.Step)
 	return nil
 }
 
-// rotation is one change of access under way.
-type rotation struct {
-	servers     Keyed
-	keys        access.Keys
-	members     []cluster.Versioned
-	began       time.Time
-	reconnected *access.Reconnection
+func (a Cluster) keyed(ctx context.Context, key read.Key) (Keyed, error) {
+	servers, err := a.Door(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("log on to servers: %w", err)
+	}
+	keyed, is := servers.(Keyed)
+	if !is {
+		return nil, fmt.Errorf("apply access: %w", errSince)
+	}
+	return keyed, nil
 }
 
-// step looks at all servers, and tells them what comes next.
-func (r *rotation) step(ctx context.Context) (done bool, err error) {
-	doubt, err := r.passwords(ctx)
-	if err == nil && doubt == "" {
-		doubt, err = r.certificates(ctx)
+// Rotation is one change of access under way. It decides by what it sees, so it may be
+// stopped after any step, and another one goes on.
+type Rotation struct {
+	Door    func(ctx context.Context) (Keyed, error)
+	Vault   Vault
+	Print   string // of the keys that it leads to
+	Proven  bool   // links are known to work with the certificates that are given
+	Members []cluster.Versioned
+	Dir     func(pod string) string // where a server finds its certificates
+	Every   time.Duration           // how often it looks while it waits
+
+	began time.Time
+	// Which links were broken to try passwords, and certificates.
+	passwords, certificates *access.Reconnection
+}
+
+// Step looks at all servers, and tells them what comes next.
+func (r *Rotation) Step(ctx context.Context) (done bool, err error) {
+	if r.began.IsZero() {
+		r.began = time.Now()
 	}
+	servers, err := r.Door(ctx)
+	if err != nil {
+		return false, err
+	}
+	if servers.Keys().Print() != r.Print {
+		return false, fmt.Errorf("apply access: %w", errSince)
+	}
+	acted, doubt, err := r.next(ctx, servers)
 	switch {
 	case err != nil:
 		return false, err
+	case acted:
+		return false, nil
 	case doubt == "":
 		return true, nil
-	case time.Since(r.began) > propagates+rotatedWithin:
+	case time.Since(r.began) > rotatedWithin:
 		return false, &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("apply access: %s", doubt), Say: doubt}
 	}
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
-	case <-time.After(reloadEvery / 5):
+	case <-time.After(r.Every):
 		return false, nil
 	}
 }
 
-const told = "servers were told"
-
-// passwords does the next steps of a change of passwords.
-func (r *rotation) passwords(ctx context.Context) (doubt string, err error) {
-	if len(r.keys.Secrets.Operator) == 0 {
-		return "", nil
-	}
-	world, err := r.look(ctx)
+// next does all that can be done now. Passwords and certificates do not wait for each other.
+func (r *Rotation) next(ctx context.Context, servers Keyed) (acted bool, doubt string, err error) {
+	keys := servers.Keys()
+	world, err := r.look(ctx, servers)
 	if err != nil {
-		return "", err
+		return false, "", err
 	}
-	steps, doubt := access.Next(world)
-	if len(steps) == 0 {
-		return doubt, nil
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(atATime)
-	for _, s := range steps {
-		if broken, is := s.(access.Reconnect); is {
-			r.reconnected = broken.Remember()
+	if len(keys.Secrets.Operator) > 0 {
+		steps, waits := access.Next(world)
+		if acted, doubt, err = r.carry(ctx, servers, steps, &r.passwords); acted || err != nil {
+			return acted, doubt, err
 		}
-		g.Go(func() error { return r.tell(ctx, s) })
+		if waits == "" && doubt == "" && keys.Secrets.Changing() {
+			defer renew(servers)
+			return true, "", r.Vault.EndPasswords(ctx, keys.Secrets)
+		}
+		doubt = waits
 	}
-	return told, g.Wait()
+	world.Reconnected = r.certificates
+	steps, stage, waits := access.NextCertificates(world)
+	if stage != nil {
+		defer renew(servers)
+		return true, "", r.Vault.Stage(ctx, keys.Staged, *stage)
+	}
+	acted, refused, err := r.carry(ctx, servers, steps, &r.certificates)
+	for _, waits := range []string{refused, waits} {
+		if waits != "" {
+			doubt = waits
+		}
+	}
+	return acted, doubt, err
 }
 
 // look asks all servers who may log on.
-func (r *rotation) look(ctx context.Context) (access.World, error) {
-	w := access.World{Secrets: r.keys.Secrets, Nodes: make([]access.Node, len(r.members)), Reconnected: r.reconnected}
+func (r *Rotation) look(ctx context.Context, servers Keyed) (access.World, error) {
+	keys := servers.Keys()
+	w := access.World{Secrets: keys.Secrets, Staged: keys.Staged, Given: keys.Given, Proven: r.Proven,
+		Nodes: make([]access.Node, len(r.Members)), Reconnected: r.passwords}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atATime)
-	for i, m := range r.members {
+	for i, m := range r.Members {
 		g.Go(func() error {
-			n := access.Node{Name: m.Pod, Version: m.Version}
-			var err error
-			if n.Server, err = r.servers.AskAccess(ctx, target(m.Member)); err != nil {
-				return classify(m.Pod, err)
-			}
-			askew, err := r.servers.Try(ctx, target(m.Member), access.Probes(m.Version, r.keys.Secrets.Users(m.Version)))
-			if err != nil {
-				return classify(m.Pod, err)
-			}
-			for _, p := range askew {
-				n.Askew = append(n.Askew, p.User)
-			}
+			n, err := lookAt(ctx, servers, m)
+			n.Dir = r.Dir(m.Pod)
 			w.Nodes[i] = n
-			return nil
+			return classify(m.Pod, err)
 		})
 	}
 	return w, g.Wait()
 }
 
-// tell gives one command.
-func (r *rotation) tell(ctx context.Context, step access.Step) error {
-	var at wire.Target
-	for _, m := range r.members {
-		if m.Pod == step.At() {
+// lookAt asks one server who may log on, and what they may do.
+func lookAt(ctx context.Context, servers Keyed, m cluster.Versioned) (n access.Node, err error) {
+	n = access.Node{Name: m.Pod, Version: m.Version}
+	secrets := servers.Keys().Secrets
+	if n.Server, err = servers.AskAccess(ctx, target(m.Member)); err != nil || len(secrets.Operator) == 0 {
+		return n, err
+	}
+	users := slices.DeleteFunc(secrets.Users(m.Version), func(u access.User) bool {
+		_, there := n.Server.Accounts[u.Name]
+		return !there // of nobody nothing can be asked
+	})
+	askew, err := servers.Try(ctx, target(m.Member), access.Probes(m.Version, users))
+	for _, p := range askew {
+		n.Askew = append(n.Askew, p.User)
+	}
+	return n, err
+}
+
+// carry gives commands to servers, and remembers the link that one of them breaks. That a
+// server has not got the files yet which it is to load is a doubt, and no error.
+func (r *Rotation) carry(ctx context.Context, servers Keyed, steps []access.Step, broken **access.Reconnection) (acted bool, doubt string, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atATime)
+	var mu sync.Mutex
+	for _, s := range steps {
+		if b, is := s.(access.Reconnect); is {
+			*broken = b.Remember()
+		}
+		g.Go(func() error {
+			err := wire.Carry(ctx, servers, r.target(s.At()), s)
+			_, loads := s.(access.LoadCertificates)
+			mu.Lock()
+			defer mu.Unlock()
+			if loads && errors.Is(err, wire.ErrRefused) {
+				doubt = "changed certificates to reach the files of " + s.At()
+				return nil
+			}
+			acted = true
+			return classify(s.At(), err)
+		})
+	}
+	err = g.Wait()
+	return acted && doubt == "", doubt, err
+}
+
+func (r *Rotation) target(pod string) (at wire.Target) {
+	for _, m := range r.Members {
+		if m.Pod == pod {
 			at = target(m.Member)
 		}
 	}
-	return classify(step.At(), wire.Carry(ctx, r.servers, at, step))
-}
-
-// certificates lets servers read their files again until all show what they should, and
-// for as long as files may be on their way: that authorities were changed cannot be seen.
-func (r *rotation) certificates(ctx context.Context) (doubt string, err error) {
-	if r.keys.Certificate == "" {
-		return "", nil
-	}
-	for _, m := range r.members {
-		shown, err := r.servers.Certificate(ctx, target(m.Member))
-		if err != nil {
-			return "", classify(m.Pod, err)
-		}
-		if shown != r.keys.Certificate {
-			doubt = m.Pod + " shows another certificate than its Secret holds"
-		}
-		if err := r.servers.ReloadCertificates(ctx, target(m.Member), spec.TLSPath, access.FilesOf("")); err != nil {
-			return "", classify(m.Pod, err)
-		}
-	}
-	if left := propagates - time.Since(r.began); doubt == "" && left > 0 {
-		doubt = "the files of a changed Secret to reach the pods"
-	}
-	return doubt, nil
+	return at
 }

@@ -11,23 +11,32 @@ import (
 // Access is what servers need before they can start, and then how far a change of it is:
 // passwords and certificates.
 type Access struct {
-	Missing bool   `json:"missing,omitempty"` // the operator's own passwords are to be made
+	Missing bool   `json:"missing,omitempty"` // what the operator itself keeps is to be made
 	Doubt   string `json:"doubt,omitempty"`   // what is wrong with what the user brings
 	// Print tells the Secrets of one time from those of another; "" is not read, or none.
 	Print string `json:"print,omitempty"`
-	// Work is how far the work is that brings servers to it; one that Ended has succeeded.
+	// Rotation is the number that the operator's own passwords were made for.
+	Rotation string `json:"rotation,omitempty"`
+	// Starts tells the servers that run from those before, where one has started again.
+	Starts string `json:"starts,omitempty"`
+	// Work is how far the work is that brings these servers to these Secrets; one that Ended
+	// has succeeded.
 	Work Migration `json:"work,omitempty"`
 }
 
 // ApplyAccess begins to bring the access to servers to what the Secrets say. It goes on
 // beside the passes.
 type ApplyAccess struct {
-	Print string
-	// Loaded says that servers have the certificates: they started with them, or only
-	// passwords were changed.
+	Print, Starts string
+	// Loaded says that servers are known to work with the certificates: they started with
+	// them, or only passwords were changed.
 	Loaded bool
 	At     []Versioned
 }
+
+// ChangePasswords makes new passwords of the operator's own users, unless those that there
+// are were made for this number. Servers hear of them later.
+type ChangePasswords struct{ Rotation string }
 
 // Versioned is a server and its version.
 type Versioned struct {
@@ -35,19 +44,28 @@ type Versioned struct {
 	Version string
 }
 
-func (ApplyAccess) effect()        {}
-func (ApplyAccess) String() string { return "apply-access" }
+func (ApplyAccess) effect()            {}
+func (ApplyAccess) String() string     { return "apply-access" }
+func (ChangePasswords) effect()        {}
+func (ChangePasswords) String() string { return "change-passwords" }
 
-// AccessWork names the work that brings the access of a cluster to one state.
-func AccessWork(cluster, keys string) string { return cluster + "/" + keys }
+// AccessWork names what the work is for that brings servers to some Secrets.
+func AccessWork(keys, starts string) string { return keys + " " + starts }
 
-// applyAccess lets servers have what the Secrets say, once all answer.
+// applyAccess lets servers have what the Secrets say, once all answer. They are looked at
+// again when one has started: its files may have been those of before.
 func applyAccess(in input) []fsm.Effect {
 	w, applied := in.World, in.Obj.Status.Credentials
-	if w.Access.Print == "" || w.Access.Print == applied || w.Access.Work != "" {
+	if w.Access.Print == "" || w.Access.Work == Moving {
 		return nil
 	}
-	e := ApplyAccess{Print: w.Access.Print, Loaded: applied == "" || access.SameCertificates(applied, w.Access.Print)}
+	if wanted, other := rotation(in); other {
+		return []fsm.Effect{ChangePasswords{wanted}}
+	}
+	if w.Access.Work == Ended {
+		return nil
+	}
+	e := ApplyAccess{Print: w.Access.Print, Starts: w.Access.Starts, Loaded: applied == "" || access.SameCertificates(applied, w.Access.Print)}
 	for _, n := range w.Nodes {
 		if n.Server == nil {
 			return nil
@@ -55,6 +73,16 @@ func applyAccess(in input) []fsm.Effect {
 		e.At = append(e.At, Versioned{memberOf(n), n.Server.Version})
 	}
 	return []fsm.Effect{e}
+}
+
+// rotation is the number that the spec wants the operator's own passwords to be of, if they
+// are of another.
+func rotation(in input) (wanted string, other bool) {
+	if in.Obj.Spec.Auth == nil || in.World.Access.Print == "" {
+		return "", false
+	}
+	wanted = words(int(in.Obj.Spec.Auth.Rotation))
+	return wanted, wanted != in.World.Access.Rotation
 }
 
 // noteAccess remembers which Secrets all servers have.
@@ -70,10 +98,14 @@ func accessCondition(in input) (metav1.Condition, bool) {
 	if c.Spec.TLS == nil && c.Spec.Auth == nil || w.Access.Print == "" {
 		return metav1.Condition{}, false
 	}
-	is := c.Status.Credentials == w.Access.Print
+	_, other := rotation(in)
+	is := c.Status.Credentials == w.Access.Print && !other && w.Access.Doubt == ""
 	condition := metav1.Condition{Type: valkeyv1.AccessApplied, Status: status(is), Reason: string(ReasonAccessApplied),
 		Message: "all servers have the passwords and certificates of the Secrets"}
-	if !is {
+	switch {
+	case w.Access.Doubt != "":
+		condition.Reason, condition.Message = string(ReasonCredentialsMissing), w.Access.Doubt
+	case !is:
 		condition.Reason, condition.Message = string(ReasonApplyingAccess), "servers are being told of changed passwords and certificates"
 	}
 	return condition, true

@@ -124,7 +124,8 @@ type MarkFormed struct{ UID string }
 // cluster then. If it were wrong, slots would be given anew over data.
 type ForgetData struct{ UID string }
 
-// MakePasswords makes the passwords of the operator's own users, unless there are any.
+// MakePasswords makes what the operator itself keeps for servers to start with, unless there
+// is any: the passwords of its own users, and a copy of the user's certificates.
 type MakePasswords struct{}
 
 // MakeUpgrade asks for an upgrade to what the spec says.

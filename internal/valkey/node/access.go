@@ -68,7 +68,7 @@ func (a Access) client() (*wire.Client, error) {
 // userFiles reads a directory of users. Which of them may be missing is for others to say.
 func userFiles(dir string) (map[string]string, error) {
 	files := map[string]string{}
-	for _, name := range access.Files() {
+	for _, name := range access.FileNames() {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("read users: %w", err)

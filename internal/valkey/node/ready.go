@@ -9,6 +9,7 @@ import (
 
 	"github.com/valkey-io/valkey-go"
 
+	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
@@ -30,21 +31,43 @@ type Probe struct {
 // no more than the server's own state: servers that waited for the cluster would wait
 // for each other.
 func (p Probe) Ready(ctx context.Context) (string, error) {
-	text, err := ask(ctx, p.Addr, p.Access, "INFO", "replication", "persistence")
+	client, err := open(p.Addr, p.Access)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotReady, err)
+	}
+	defer client.Close()
+	text, err := ask(ctx, client, "INFO", "replication", "persistence")
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotReady, err)
 	}
 	info := wire.ParseInfo(text)
 	if info["role"] == "master" && p.Noted != "" {
-		if err := p.note(ctx); err != nil {
+		if err := p.note(ctx, client); err != nil {
 			return "", fmt.Errorf("note the epoch: %w", err)
 		}
 	}
+	p.tellFiles(ctx, client)
 	return readiness(info)
 }
 
-func (p Probe) note(ctx context.Context) error {
-	text, err := ask(ctx, p.Addr, p.Access, "CLUSTER", "INFO")
+// tellFiles leaves at the server which passwords the files of this pod hold: the operator
+// cannot look into pods, and must not drop a password that is still the newest in one. That
+// it could not be left is seen there, too, and is no reason to get no work.
+func (p Probe) tellFiles(ctx context.Context, client valkey.Client) {
+	if p.Access.UsersDir == "" {
+		return
+	}
+	files, err := userFiles(p.Access.UsersDir)
+	if err != nil {
+		return
+	}
+	if own, err := access.ParseOwn(files); err == nil {
+		_, _ = ask(ctx, client, "ACL", "SETUSER", access.Files, "reset", "#"+string(own.Newest()))
+	}
+}
+
+func (p Probe) note(ctx context.Context, client valkey.Client) error {
+	text, err := ask(ctx, client, "CLUSTER", "INFO")
 	if err != nil {
 		return err
 	}
@@ -74,12 +97,12 @@ func readiness(info map[string]string) (string, error) {
 	return "", fmt.Errorf("%w: it lost its primary %s s ago", ErrNotReady, info["master_link_down_since_seconds"])
 }
 
-// ask sends one command to one server and returns its answer as text. It works with
-// servers that are not able to say more: wire asks for everything at once.
-func ask(ctx context.Context, addr string, a Access, command ...string) (string, error) {
+// open connects to one server. It works with servers that are not able to say much: wire
+// asks for everything at once.
+func open(addr string, a Access) (valkey.Client, error) {
 	access, err := a.wire()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	client, err := valkey.NewClient(access.Apply(valkey.ClientOption{
 		InitAddress:       []string{addr},
@@ -93,14 +116,18 @@ func ask(ctx context.Context, addr string, a Access, command ...string) (string,
 		ClientSetInfo:     valkey.DisableClientSetInfo,
 	}))
 	if err != nil {
-		return "", fmt.Errorf("connect to %s: %w", addr, err)
+		return nil, fmt.Errorf("connect to %s: %w", addr, err)
 	}
-	defer client.Close()
+	return client, nil
+}
+
+// ask sends one command to a server and returns its answer as text.
+func ask(ctx context.Context, client valkey.Client, command ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	text, err := client.Do(ctx, client.B().Arbitrary(command...).Build()).ToString()
 	if err != nil {
-		return "", fmt.Errorf("send %s to %s: %w", command[0], addr, err)
+		return "", fmt.Errorf("send %s: %w", command[0], err)
 	}
 	return text, nil
 }

@@ -144,7 +144,7 @@ func (r *Run) users(s *config.Server, dir string) error {
 	}
 	s.Users = filepath.Join(dir, usersFile)
 	s.Primary = config.Login{User: access.Replication, Password: all.Replication[0]}
-	return replace(s.Users, access.File(all.Users(s.Version)), 0o600)
+	return replace(s.Users, access.File(all.Users(s.Version), own.Newest()), 0o600)
 }
 
 // accepted says that somebody wrote down that the server may start without what

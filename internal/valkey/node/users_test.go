@@ -31,11 +31,11 @@ func TestUsersOfAServer(t *testing.T) {
 		err   error
 	}{
 		"all of them": {files: map[string]string{access.OperatorFile: "o", access.ReplicationFile: "new\nold", access.ApplicationUserFile: "shop", access.ApplicationPasswordFile: "a"},
-			users: "default statecraft-operator statecraft-replication shop"},
+			users: "default statecraft-operator statecraft-replication shop statecraft-files"},
 		"no application": {files: map[string]string{access.OperatorFile: "o", access.ReplicationFile: "new"},
-			users: "default statecraft-operator statecraft-replication"},
+			users: "default statecraft-operator statecraft-replication statecraft-files"},
 		"an application that cannot be": {files: map[string]string{access.OperatorFile: "o", access.ReplicationFile: "new", access.ApplicationUserFile: "default", access.ApplicationPasswordFile: "a"},
-			users: "default statecraft-operator statecraft-replication", said: "without a user for the application"},
+			users: "default statecraft-operator statecraft-replication statecraft-files", said: "without a user for the application"},
 		"nothing": {err: access.ErrMalformed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,16 +1,19 @@
 package observe
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"time"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
-	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
@@ -19,23 +22,20 @@ import (
 // cluster are nothing to keep in memory.
 func (o Cluster) access(ctx context.Context, c *valkeyv1.ValkeyCluster) (a cluster.Access, err error) {
 	if c.Spec.Auth != nil {
-		own, err := o.secret(ctx, c, spec.AccessName(c))
-		switch {
-		case err != nil:
+		if err := o.own(ctx, c, spec.AccessName(c), &a); err != nil || a.Doubt != "" {
 			return a, err
-		case own == nil:
-			a.Missing = true
-		case !ownedBy(own, c.UID):
-			return cluster.Access{Doubt: "Secret " + own.Name + " is somebody else's; remove it, or name the cluster otherwise"}, nil
 		}
-		brought, err := o.secret(ctx, c, c.Spec.Auth.SecretName)
+		brought, err := secretOf(ctx, o.Live, c, c.Spec.Auth.SecretName)
 		if err != nil {
 			return a, err
 		}
 		a.Doubt = login(c.Spec.Auth.SecretName, brought)
 	}
 	if c.Spec.TLS != nil && a.Doubt == "" {
-		brought, err := o.secret(ctx, c, c.Spec.TLS.SecretName)
+		if err := o.own(ctx, c, spec.CertificatesName(c), &a); err != nil || a.Doubt != "" {
+			return a, err
+		}
+		brought, err := secretOf(ctx, o.Live, c, c.Spec.TLS.SecretName)
 		if err != nil {
 			return a, err
 		}
@@ -44,9 +44,23 @@ func (o Cluster) access(ctx context.Context, c *valkeyv1.ValkeyCluster) (a clust
 	return a, nil
 }
 
-func (o Cluster) secret(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) (*corev1.Secret, error) {
+// own looks at a Secret that the operator itself keeps.
+func (o Cluster) own(ctx context.Context, c *valkeyv1.ValkeyCluster, name string, a *cluster.Access) error {
+	own, err := secretOf(ctx, o.Live, c, name)
+	switch {
+	case err != nil:
+		return err
+	case own == nil:
+		a.Missing = true
+	case !ownedBy(own, c.UID):
+		a.Doubt = "Secret " + name + " is somebody else's; remove it, or name the cluster otherwise"
+	}
+	return nil
+}
+
+func secretOf(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster, name string) (*corev1.Secret, error) {
 	var s corev1.Secret
-	err := o.Live.Get(ctx, read.Key{Namespace: c.Namespace, Name: name}, &s)
+	err := live.Get(ctx, read.Key{Namespace: c.Namespace, Name: name}, &s)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -56,48 +70,40 @@ func (o Cluster) secret(ctx context.Context, c *valkeyv1.ValkeyCluster, name str
 	return &s, nil
 }
 
-// login is what is wrong with the name and the password of the application.
-func login(name string, s *corev1.Secret) string {
-	if s == nil {
-		return fmt.Sprintf("Secret %s with username and password, which spec.auth names, to exist", name)
-	}
-	if err := access.CheckName(string(s.Data[valkeyv1.UsernameKey])); err != nil {
-		return fmt.Sprintf("Secret %s: %s: %v", name, valkeyv1.UsernameKey, err)
-	}
-	if _, err := access.ParsePasswords(string(s.Data[valkeyv1.PasswordKey])); err != nil {
-		return fmt.Sprintf("Secret %s: %s: %v", name, valkeyv1.PasswordKey, err)
-	}
-	return ""
-}
-
-// certificate is what is wrong with the certificate of the servers.
-func certificate(c *valkeyv1.ValkeyCluster, s *corev1.Secret) string {
-	name := c.Spec.TLS.SecretName
-	if s == nil {
-		return fmt.Sprintf("Secret %s with tls.crt, tls.key and ca.crt, which spec.tls names, to exist", name)
-	}
-	files := map[string]string{}
-	for key, text := range s.Data {
-		files[key] = string(text)
-	}
-	if err := access.ParseMaterial(files).Check(spec.ServerName(c), time.Now()); err != nil {
-		return fmt.Sprintf("Secret %s: %v", name, err)
-	}
-	return ""
-}
-
 // applied says what servers were last opened with, and how far the work is that brings all
 // of them to it.
-func (o Cluster) applied(w *cluster.World, key read.Key) {
-	w.Access.Print = o.Servers.Last(key).Value.Keys
-	if w.Access.Print == "" {
-		return
+func (o Cluster) applied(ctx context.Context, w *cluster.World, key read.Key) error {
+	last := o.Servers.Last(key).Value
+	if w.Access.Print = last.Keys; last.Keys == "" {
+		return nil
 	}
-	key.Name = cluster.AccessWork(key.Name, w.Access.Print)
+	pods, err := podsOf(ctx, o.Cached, key)
+	if err != nil {
+		return err
+	}
+	starts := startsOf(pods)
+	w.Access.Doubt, w.Access.Rotation, w.Access.Starts = cmp.Or(w.Access.Doubt, last.Doubt), last.Rotation, starts
 	switch work := o.Access.Work(key); {
 	case work.State == read.WorkRunning:
 		w.Access.Work = cluster.Moving
-	case work.State == read.WorkEnded && work.Err == nil:
+	case work.State == read.WorkEnded && work.Err == nil && work.For == cluster.AccessWork(last.Keys, starts):
 		w.Access.Work = cluster.Ended
 	}
+	return nil
+}
+
+// startsOf tells the servers that run now from others, before and after they started again:
+// what they were told is gone with the process.
+func startsOf(pods []corev1.Pod) string {
+	var starts []string
+	for i := range pods {
+		for _, s := range pods[i].Status.ContainerStatuses {
+			if s.Name == spec.ServerContainer {
+				starts = append(starts, pods[i].Name+" "+s.ContainerID)
+			}
+		}
+	}
+	slices.Sort(starts)
+	sum := sha256.Sum256([]byte(strings.Join(starts, "\n")))
+	return hex.EncodeToString(sum[:])[:12]
 }

@@ -71,8 +71,7 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	if w.Nodes, err = o.nodes(ctx, c, w.Shape, shards); err != nil {
 		return w, err
 	}
-	o.applied(&w, read.Key{Namespace: c.Namespace, Name: c.Name})
-	return w, nil
+	return w, o.applied(ctx, &w, read.Key{Namespace: c.Namespace, Name: c.Name})
 }
 
 // migration is what is known of the work that moves slots.

@@ -2,10 +2,8 @@ package observe
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/tls"
-	"encoding/hex"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,48 +13,109 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
 
-// Keys reads the Secrets of a cluster.
+// Keys reads the Secrets of a cluster. What is wrong with those that the user brings is a
+// doubt and not an error: servers are opened by what the operator itself keeps.
 func Keys(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster) (keys access.Keys, err error) {
-	files := map[string]string{}
+	r := secretReader{live, c}
 	if c.Spec.Auth != nil {
-		if err := secretInto(ctx, live, read.Key{Namespace: c.Namespace, Name: spec.AccessName(c)}, files, map[string]string{
-			access.OperatorFile: access.OperatorFile, access.ReplicationFile: access.ReplicationFile,
-		}); err != nil {
+		if err := r.passwords(ctx, &keys); err != nil {
 			return keys, err
-		}
-		if err := secretInto(ctx, live, read.Key{Namespace: c.Namespace, Name: c.Spec.Auth.SecretName}, files, map[string]string{
-			valkeyv1.UsernameKey: access.ApplicationUserFile, valkeyv1.PasswordKey: access.ApplicationPasswordFile,
-		}); err != nil {
-			return keys, err
-		}
-		if keys.Secrets, err = access.ParseSecrets(files); err != nil {
-			return keys, fmt.Errorf("read passwords: %w", err)
 		}
 	}
 	if c.Spec.TLS != nil {
-		if err := secretInto(ctx, live, read.Key{Namespace: c.Namespace, Name: c.Spec.TLS.SecretName}, files, map[string]string{
-			valkeyv1.AuthorityKey: valkeyv1.AuthorityKey, valkeyv1.CertificateKey: valkeyv1.CertificateKey, valkeyv1.PrivateKeyKey: valkeyv1.PrivateKeyKey,
-		}); err != nil {
+		if err := r.certificates(ctx, &keys); err != nil {
 			return keys, err
 		}
-		pair, err := tls.X509KeyPair([]byte(files[valkeyv1.CertificateKey]), []byte(files[valkeyv1.PrivateKeyKey]))
-		if err != nil {
-			return keys, fmt.Errorf("read certificate: %w", err)
-		}
-		sum := sha256.Sum256(pair.Certificate[0])
-		keys.Certificate, keys.Authorities = hex.EncodeToString(sum[:]), files[valkeyv1.AuthorityKey]
 	}
 	return keys, nil
 }
 
-// secretInto copies keys of a Secret under other names.
-func secretInto(ctx context.Context, live read.Live, key read.Key, into, names map[string]string) error {
-	var s corev1.Secret
-	if err := live.Get(ctx, key, &s); err != nil {
-		return fmt.Errorf("read Secret %s: %w", key.Name, err)
+type secretReader struct {
+	live read.Live
+	c    *valkeyv1.ValkeyCluster
+}
+
+func (r secretReader) passwords(ctx context.Context, keys *access.Keys) error {
+	own, err := secretOf(ctx, r.live, r.c, spec.AccessName(r.c))
+	if err != nil {
+		return err
 	}
-	for of, as := range names {
-		into[as] = string(s.Data[of])
+	if !kept(own, r.c) {
+		return fmt.Errorf("read Secret %s: the operator's own passwords are gone", spec.AccessName(r.c))
+	}
+	files := filesOf(own)
+	keys.Rotation = own.Annotations[valkeyv1.RotationAnnotation]
+	if keys.Secrets, err = access.ParseOwn(files); err != nil {
+		return fmt.Errorf("read passwords: %w", err)
+	}
+	brought, err := secretOf(ctx, r.live, r.c, r.c.Spec.Auth.SecretName)
+	if err != nil {
+		return err
+	}
+	if keys.Doubt = login(r.c.Spec.Auth.SecretName, brought); keys.Doubt != "" {
+		return nil
+	}
+	files[access.ApplicationUserFile] = string(brought.Data[valkeyv1.UsernameKey])
+	files[access.ApplicationPasswordFile] = string(brought.Data[valkeyv1.PasswordKey])
+	if keys.Secrets, err = access.ParseSecrets(files); err != nil {
+		return fmt.Errorf("read passwords: %w", err)
 	}
 	return nil
+}
+
+func (r secretReader) certificates(ctx context.Context, keys *access.Keys) error {
+	own, err := secretOf(ctx, r.live, r.c, spec.CertificatesName(r.c))
+	if err != nil {
+		return err
+	}
+	if kept(own, r.c) {
+		keys.Staged = access.ParseMaterial(filesOf(own))
+	}
+	brought, err := secretOf(ctx, r.live, r.c, r.c.Spec.TLS.SecretName)
+	if err != nil {
+		return err
+	}
+	if doubt := certificate(r.c, brought); doubt != "" {
+		keys.Doubt, keys.Given = doubt, keys.Staged
+		return nil
+	}
+	keys.Given = access.ParseMaterial(filesOf(brought))
+	return nil
+}
+
+// kept says that a Secret is there, and the cluster's own.
+func kept(s *corev1.Secret, c *valkeyv1.ValkeyCluster) bool { return s != nil && ownedBy(s, c.UID) }
+
+func filesOf(s *corev1.Secret) map[string]string {
+	files := map[string]string{}
+	for key, text := range s.Data {
+		files[key] = string(text)
+	}
+	return files
+}
+
+// login is what is wrong with the name and the password of the application.
+func login(name string, s *corev1.Secret) string {
+	if s == nil {
+		return fmt.Sprintf("Secret %s with username and password, which spec.auth names, to exist", name)
+	}
+	if err := access.CheckName(string(s.Data[valkeyv1.UsernameKey])); err != nil {
+		return fmt.Sprintf("Secret %s: %s: %v", name, valkeyv1.UsernameKey, err)
+	}
+	if _, err := access.ParsePasswords(string(s.Data[valkeyv1.PasswordKey])); err != nil {
+		return fmt.Sprintf("Secret %s: %s: %v", name, valkeyv1.PasswordKey, err)
+	}
+	return ""
+}
+
+// certificate is what is wrong with the certificate of the servers.
+func certificate(c *valkeyv1.ValkeyCluster, s *corev1.Secret) string {
+	name := c.Spec.TLS.SecretName
+	if s == nil {
+		return fmt.Sprintf("Secret %s with tls.crt, tls.key and ca.crt, which spec.tls names, to exist", name)
+	}
+	if err := access.ParseMaterial(filesOf(s)).Check(spec.ServerName(c), time.Now()); err != nil {
+		return fmt.Sprintf("Secret %s: %v", name, err)
+	}
+	return ""
 }

@@ -35,8 +35,9 @@ const (
 // not in it: that it is, is a fact and not an error.
 type Answers struct {
 	Servers map[string]*topology.Server
-	// Keys is the print of what they were opened with, "" if they were open.
-	Keys string
+	// Keys is the print of what they were opened with, "" if they were open. Rotation is the
+	// number of the operator's own passwords, Doubt what is wrong with what the user brings.
+	Keys, Rotation, Doubt string
 }
 
 // Keyed is a door with its keys in it.
@@ -63,7 +64,8 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	var mu sync.Mutex
 	answers := Answers{Servers: map[string]*topology.Server{}}
 	if keyed, is := servers.(Keyed); is {
-		answers.Keys = keyed.Keys().Print()
+		keys := keyed.Keys()
+		answers.Keys, answers.Rotation, answers.Doubt = keys.Print(), keys.Rotation, keys.Doubt
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atATime)
@@ -87,7 +89,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 // Same says that two looks saw the same, but for offsets and counts: so a cluster at
 // rest does not change.
 func Same(a, b Answers) bool {
-	return a.Keys == b.Keys && maps.EqualFunc(a.Servers, b.Servers, (*topology.Server).Same)
+	return a.Keys == b.Keys && a.Rotation == b.Rotation && a.Doubt == b.Doubt && maps.EqualFunc(a.Servers, b.Servers, (*topology.Server).Same)
 }
 
 // Every is how often a cluster of so many servers is asked in this phase; 0 is not at

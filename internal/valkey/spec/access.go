@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -26,9 +27,37 @@ func ServerName(c *valkeyv1.ValkeyCluster) string {
 	return fmt.Sprintf("%s.%s.svc", EndpointName(c), c.Namespace)
 }
 
-// AccessSecret holds passwords, which are made once.
-func AccessSecret(c *valkeyv1.ValkeyCluster, passwords map[string][]byte) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: owned(c, AccessName(c), Labels(c)), Type: corev1.SecretTypeOpaque, Data: passwords}
+// CertificatesName is the name of the Secret with the certificates that servers load: those
+// of the user, or a stage on the way to them.
+func CertificatesName(c *valkeyv1.ValkeyCluster) string { return c.Name + "-certificates" }
+
+// AccessSecret holds the passwords of the operator's own users. It bears the number of the
+// change that made the newest.
+func AccessSecret(c *valkeyv1.ValkeyCluster, own access.Secrets, rotation string) *corev1.Secret {
+	s := secret(c, AccessName(c), own.Own())
+	s.Annotations = map[string]string{valkeyv1.RotationAnnotation: rotation}
+	return s
+}
+
+// CertificatesSecret holds what servers load.
+func CertificatesSecret(c *valkeyv1.ValkeyCluster, m access.Material) *corev1.Secret {
+	return secret(c, CertificatesName(c), m.Files())
+}
+
+func secret(c *valkeyv1.ValkeyCluster, name string, files map[string]string) *corev1.Secret {
+	s := &corev1.Secret{ObjectMeta: owned(c, name, Labels(c)), Type: corev1.SecretTypeOpaque, Data: map[string][]byte{}}
+	for file, text := range files {
+		s.Data[file] = []byte(text)
+	}
+	return s
+}
+
+// Rotation names the change of the operator's own passwords that is asked for.
+func Rotation(c *valkeyv1.ValkeyCluster) string {
+	if c.Spec.Auth == nil {
+		return ""
+	}
+	return strconv.FormatInt(c.Spec.Auth.Rotation, 10)
 }
 
 // logOn are the arguments by which the node program logs on.
@@ -59,9 +88,9 @@ func accessVolumes(c *valkeyv1.ValkeyCluster) (volumes []corev1.Volume, mounts [
 		}}})
 		mounts = append(mounts, corev1.VolumeMount{Name: usersVolume, MountPath: usersPath, ReadOnly: true})
 	}
-	if t := c.Spec.TLS; t != nil {
+	if c.Spec.TLS != nil {
 		volumes = append(volumes, corev1.Volume{Name: tlsVolume, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
-			SecretName: t.SecretName, DefaultMode: ptr.To(mode),
+			SecretName: CertificatesName(c), DefaultMode: ptr.To(mode),
 		}}})
 		mounts = append(mounts, corev1.VolumeMount{Name: tlsVolume, MountPath: TLSPath, ReadOnly: true})
 	}

@@ -65,8 +65,14 @@ func (c *Client) accounts(ctx context.Context, at Target, s *access.Server, user
 		if err != nil {
 			return fmt.Errorf("ask %s: %w: %w", at.Addr, ErrMalformed, err)
 		}
-		if s.Accounts[users[i]], err = ParseAccount(answer); err != nil {
+		account, err := ParseAccount(answer)
+		if err != nil {
 			return fmt.Errorf("ask %s: %w", at.Addr, err)
+		}
+		if users[i] != access.Files {
+			s.Accounts[users[i]] = account
+		} else if len(account.Passwords) == 1 {
+			s.Files = account.Passwords[0]
 		}
 	}
 	return nil

@@ -18,6 +18,8 @@ func Carry(ctx context.Context, to Accessor, at Target, step access.Step) error 
 		return to.SetPrimaryLogin(ctx, at, s.User, s.Password)
 	case access.Reconnect:
 		return to.Reconnect(ctx, at, s.Connection)
+	case access.LoadCertificates:
+		return to.ReloadCertificates(ctx, at, s.Dir, access.FilesOf(s.Material))
 	case access.DropPasswords:
 		return to.DropPasswords(ctx, at, s.User, s.Passwords)
 	case access.RemoveUsers:

@@ -55,9 +55,13 @@ func (c *cluster) shown(t *testing.T) map[string]int {
 	t.Helper()
 	shown := map[string]int{}
 	for _, s := range c.servers {
-		hash, err := c.client.Certificate(t.Context(), s.target(t))
-		c.must(t, err)
-		shown[hash]++
+		c.eventually(t, func() error {
+			hash, err := c.client.Certificate(t.Context(), s.target(t))
+			if err == nil {
+				shown[hash]++
+			}
+			return err
+		})
 	}
 	return shown
 }

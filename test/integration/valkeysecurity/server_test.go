@@ -1,8 +1,8 @@
 package valkeysecurity
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -27,22 +27,34 @@ func (s *server) addr() string     { return net.JoinHostPort(s.ip, port) }
 func (s *server) usersDir() string { return s.dir + ".users" }
 func (s *server) tlsDir() string   { return s.dir + ".tls" }
 
-// mount writes what Secrets hold now to where the server finds it. It replaces files one
-// by one: a kubelet is better at it, and the server should not mind.
+// mount writes what Secrets hold now to where the server finds it.
 func (s *server) mount(t testing.TB) {
 	t.Helper()
+	if err := s.deliver(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deliver replaces directories as a whole, as a kubelet does.
+func (s *server) deliver() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for dir, files := range map[string]map[string]string{s.usersDir(): s.users, s.tlsDir(): s.tls} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
+		fresh, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".")
+		if err != nil {
+			return err
 		}
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(files[name]), 0o600); err != nil {
-				t.Fatal(err)
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(fresh, name), []byte(text), 0o600); err != nil {
+				return err
 			}
 		}
+		before, _ := os.Readlink(dir)
+		if err := errors.Join(os.Symlink(fresh, fresh+".link"), os.Rename(fresh+".link", dir), os.RemoveAll(before)); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // configure writes what a ConfigMap would hold, for the address of this server.

@@ -14,12 +14,15 @@ import (
 var _ wire.Accessor = (*Cluster)(nil)
 
 // Mount sets the passwords and certificates that servers which are started from now on
-// find in their files; those that run find only the certificates. Without it everybody may
-// do everything.
+// find in their files; those that run find only the certificates, and the program beside
+// them the passwords. Without it everybody may do everything.
 func (c *Cluster) Mount(secrets access.Secrets, material access.Material) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.secrets, c.material = &secrets, material
+	for _, s := range c.servers {
+		s.seen = secrets.Newest()
+	}
 }
 
 // logins is what a server knows of who may log on, and how it logs on itself.
@@ -29,8 +32,9 @@ type logins struct {
 	user     string
 	password access.Hash
 	files    access.MaterialFiles
-	shown    string // the certificate
-	session  int    // how often it connected to a primary
+	shown    string      // the certificate
+	session  int         // how often it connected to a primary
+	seen     access.Hash // of the files of passwords
 }
 
 // readFiles is what a server knows after it started.
@@ -44,7 +48,7 @@ func (c *Cluster) readFiles(s *server) {
 	for _, u := range c.secrets.Users(s.version) {
 		s.accounts[u.Name] = access.Account{On: true, Passwords: u.Passwords}
 	}
-	s.user, s.password = access.Replication, c.secrets.Replication[0].Hash()
+	s.user, s.password, s.seen = access.Replication, c.secrets.Replication[0].Hash(), c.secrets.Newest()
 	s.files, s.shown = access.FilesOf(""), c.material.Certificate
 }
 
@@ -60,7 +64,7 @@ func (s *server) lets(replica *server) bool {
 func (c *Cluster) AskAccess(_ context.Context, at wire.Target) (out *access.Server, err error) {
 	err = c.tell(at, func(s *server) error {
 		out = &access.Server{Accounts: map[string]access.Account{}, PrimaryUser: s.user, PrimaryHash: s.password,
-			Replica: !s.primary(), Linked: !s.primary() && s.synced, Material: s.files}
+			Replica: !s.primary(), Linked: !s.primary() && s.synced, Material: s.files, Files: s.seen}
 		if out.Linked {
 			out.Connection = fmt.Sprint(s.session)
 		}

@@ -63,6 +63,7 @@ func world(t *testing.T, c *Cluster, at map[string]wire.Target, w access.World) 
 func change(t *testing.T, c *Cluster, at map[string]wire.Target, to access.Secrets) access.World {
 	t.Helper()
 	w := access.World{Secrets: to}
+	c.Mount(to, access.Material{})
 	for range 10 {
 		w = world(t, c, at, w)
 		steps, doubt := access.Next(w)
