@@ -71,3 +71,9 @@ func (n *Node) awaitContainerd(ctx context.Context) error {
 		return true, connection.Close()
 	})
 }
+
+// RemoveImage makes the node forget an image. Containers that use it go on.
+func (n *Node) RemoveImage(ctx context.Context, tag string) error {
+	return n.do(ctx, "remove image "+tag, n.bed.program(parts.Containerd, "ctr"),
+		"--address", containerdSocket, "--namespace", "k8s.io", "images", "rm", "--sync", tag)
+}

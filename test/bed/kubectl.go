@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 
@@ -20,4 +21,9 @@ func (b *Bed) Kubectl(ctx context.Context, args ...string) (string, error) {
 		return stdout.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(args[1:], " "), err, stderr.String())
 	}
 	return stdout.String(), nil
+}
+
+// Environment is that of a person who has this cluster to work with: kubectl is there and knows it.
+func (b *Bed) Environment() []string {
+	return append(os.Environ(), "KUBECONFIG="+b.Kubeconfig(), "PATH="+b.programs[parts.Kube]+string(os.PathListSeparator)+os.Getenv("PATH"))
 }

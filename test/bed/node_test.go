@@ -91,3 +91,20 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestTheRuntimeCrashesAndPodsGoOn(t *testing.T) {
+	b := bedtest.Nodes(t, oneNode)
+	namespace := bedtest.Namespace(t, b)
+	must(t, b.LoadImages(t.Context(), images.Busybox))
+	apply(t, b, namespace, "testdata/tools.yaml")
+	kubectl(t, b, namespace, "wait", "pod/tools", "--for=condition=Ready", waitFlag)
+	before := kubectl(t, b, namespace, "get", "pod", "tools", containerOf)
+	must(t, b.Node(1).Crash(t.Context(), bed.Containerd))
+	eventually(t, "a command in the pod", func(ctx context.Context) (string, bool) {
+		out, err := b.Kubectl(ctx, "--namespace="+namespace, "exec", "tools", "--", "hostname")
+		return out, err == nil && out == "tools\n"
+	})
+	if after := kubectl(t, b, namespace, "get", "pod", "tools", containerOf); after != before {
+		t.Errorf("container %s became %s", before, after)
+	}
+}

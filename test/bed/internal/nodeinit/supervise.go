@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -68,6 +69,10 @@ func start(daemon Daemon, logDir string) (int, error) {
 		return 0, fmt.Errorf("start %s: %w", daemon.Name, err)
 	}
 	pid := process.Pid
+	// Who wants to end it, to see it come back, ends it by this.
+	if err := os.WriteFile(filepath.Join(logDir, daemon.Name+".pid"), []byte(strconv.Itoa(pid)), 0o644); err != nil {
+		return 0, fmt.Errorf("write process ID of %s: %w", daemon.Name, err)
+	}
 	return pid, process.Release()
 }
 
