@@ -20,10 +20,14 @@ type Scheduling struct {
 	// affinity to nodes and other pods.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
-	// topologySpreadConstraints in addition to the operator's own.
+	// topologySpreadConstraints in addition to the operator's own, which keep pods of a
+	// shard on different nodes, and spread shards over zones and the cluster over nodes as
+	// far as possible. One of yours takes the place of the operator's with the same
+	// topologyKey and whenUnsatisfiable, but not of the first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="!self.exists(c, c.topologyKey == 'kubernetes.io/hostname' && c.whenUnsatisfiable == 'DoNotSchedule')",message="pods of a shard are kept on different nodes by the operator: give another topologyKey, or ScheduleAnyway"
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 	// priorityClassName of the pods.
 	// +optional

@@ -65,7 +65,7 @@ func (b Builder) pod(c *valkeyv1.ValkeyCluster, shard int) corev1.PodSpec {
 		Tolerations:                   s.Tolerations,
 		Affinity:                      s.Affinity,
 		PriorityClassName:             s.PriorityClassName,
-		TopologySpreadConstraints:     append(apart(shardLabels(c, shard)), s.TopologySpreadConstraints...),
+		TopologySpreadConstraints:     placement(c, shard),
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
 		SecurityContext:               podSecurity(),
@@ -73,24 +73,5 @@ func (b Builder) pod(c *valkeyv1.ValkeyCluster, shard int) corev1.PodSpec {
 		InitContainers:                []corev1.Container{b.program()},
 		Containers:                    []corev1.Container{server(c)},
 		Volumes:                       volumes(c),
-	}
-}
-
-// apart keeps the pods of one shard on different nodes, wherever there are any that may
-// run them, and in different zones as far as possible: a node that dies takes one copy
-// of the data with it. Nodes that take no pods do not count, or a drain would leave a
-// pod without a place.
-func apart(labels map[string]string) []corev1.TopologySpreadConstraint {
-	constraint := func(topology string, otherwise corev1.UnsatisfiableConstraintAction) corev1.TopologySpreadConstraint {
-		return corev1.TopologySpreadConstraint{
-			MaxSkew: 1, TopologyKey: topology, WhenUnsatisfiable: otherwise,
-			LabelSelector:      &metav1.LabelSelector{MatchLabels: labels},
-			NodeAffinityPolicy: ptr.To(corev1.NodeInclusionPolicyHonor),
-			NodeTaintsPolicy:   ptr.To(corev1.NodeInclusionPolicyHonor),
-		}
-	}
-	return []corev1.TopologySpreadConstraint{
-		constraint(corev1.LabelHostname, corev1.DoNotSchedule),
-		constraint(corev1.LabelTopologyZone, corev1.ScheduleAnyway),
 	}
 }
