@@ -7,9 +7,10 @@ import (
 )
 
 // Groups of packages, by what their tests need. Every tested package is in one of
-// the first five, so that no test is left out because nobody listed it.
+// the first six, so that no test is left out because nobody listed it.
 const (
 	Quick       = "quick"       // no cluster: pure packages, and whatever depends on no client
+	Servers     = "servers"     // processes of other programs, which need no cluster and mostly wait
 	Integration = "integration" // everything else
 	Sim         = "sim"
 	E2E         = "e2e"
@@ -19,7 +20,7 @@ const (
 
 // Group lists the tested packages of one group.
 func (t *Tree) Group(name string) ([]string, error) {
-	if !slices.Contains([]string{Quick, Integration, Sim, E2E, Bench, Machines}, name) {
+	if !slices.Contains([]string{Quick, Servers, Integration, Sim, E2E, Bench, Machines}, name) {
 		return nil, fmt.Errorf("find group %q: no such group", name)
 	}
 	var paths []string
@@ -36,6 +37,9 @@ func (t *Tree) group(p *Package) string {
 		if match("test/"+g+"/...", p.Path) {
 			return g
 		}
+	}
+	if slices.Contains(p.TestImports, "test/servers") {
+		return Servers
 	}
 	if strings.HasPrefix(p.Path, "test/") || !t.pure[p.Path] && t.needsCluster(p) {
 		return Integration
