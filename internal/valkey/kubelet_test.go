@@ -62,7 +62,7 @@ func startKubelet(t *testing.T, c client.Client, namespace string) *kubelet {
 // join makes a node that pods can be scheduled to, and waits until they can.
 func (k *kubelet) join(t *testing.T) {
 	t.Helper()
-	much := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("100"), corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("8Gi")}
+	much := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("5k"), corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("8Gi")}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{GenerateName: "fake-"}}
 	if err := k.Create(t.Context(), node); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,8 @@
 package valkey
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +15,11 @@ import (
 )
 
 // rest is how long nothing may be written once a cluster runs.
-const rest = 20 * time.Second
+var rest = harness.ByLevel(20*time.Second, time.Minute)
+
+// commandsAtMost is how many commands a node and minute may be sent while nothing changes:
+// by the operator, by the probe of its pod, and by this test.
+const commandsAtMost = 1000
 
 func TestCreateRunsAndThenRests(t *testing.T) {
 	s := newStage(t)
@@ -39,9 +45,27 @@ func TestCreateRunsAndThenRests(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("writes of a creation: %v", bed.CountWrites(bed.WithoutElections(made)))
-	settled := time.Now()
+	settled, asked := time.Now(), s.commands(namespace, name+"-0-0")
 	harness.Consistently(t, rest, time.Second, func() error { return s.quiet(settled) })
+	aMinute := float64(s.commands(namespace, name+"-0-0")-asked) / time.Since(settled).Minutes()
+	harness.Row(t, "at rest: no writes in %s, %.0f commands a node and minute, its probes included", rest, aMinute)
+	if aMinute > commandsAtMost {
+		t.Errorf("want at most %d commands", commandsAtMost)
+	}
 	s.empty(namespace, vkc)
+}
+
+// commands is how many commands a server was sent so far.
+func (s *stage) commands(namespace, pod string) (sum int) {
+	s.t.Helper()
+	for _, calls := range regexp.MustCompile(`calls=(\d+)`).FindAllStringSubmatch(s.exec(namespace, pod, "valkey-cli", "info", "commandstats"), -1) {
+		n, err := strconv.Atoi(calls[1])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		sum += n
+	}
+	return sum
 }
 
 // quiet says nil when the manager has written nothing since.

@@ -1,11 +1,16 @@
+//go:build full
+
 package valkey
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
@@ -15,22 +20,35 @@ import (
 func TestDisasterNodesDrained(t *testing.T) {
 	s := newStage(t)
 	harness.NewManager(t, s.b, area).Start()
-	vkc := s.create(bedtest.Namespace(t, s.b))
-	s.running(vkc)
-	s.spread(vkc.Namespace, vkc.Name)
-	w := startWriter(t, s.addr(vkc))
-	w.await(t, writesBefore)
-	for range harness.ByLevel(1, 3) {
-		for _, node := range s.b.Nodes() {
-			began := time.Now()
-			s.kubectl("drain", node.Name(), "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=3m")
-			s.kubectl("uncordon", node.Name())
-			t.Logf("%s drained in %s", node.Name(), time.Since(began).Round(100*time.Millisecond))
-		}
+	const class = "local"
+	s.must(s.b.LocalVolumes(t.Context(), class, 4))
+	for what, change := range map[string]func(*valkeyv1.ValkeyCluster){
+		"in memory": plain,
+		// A pod cannot leave the node of its volume, so as many must be allowed to be away as a node has.
+		"on local volumes": func(v *valkeyv1.ValkeyCluster) {
+			v.Spec.Persistence.Enabled, v.Spec.Persistence.StorageClassName = true, new(class)
+			v.Spec.PodDisruptionBudget.MaxUnavailable = new(intstr.FromInt32(2))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := s.of(t)
+			vkc, w := s.busy(change)
+			s.spread(vkc.Namespace, vkc.Name)
+			// Whatever comes: the tests after this need all nodes.
+			t.Cleanup(func() { _, _ = s.b.Kubectl(context.Background(), "uncordon", "--selector=kubernetes.io/hostname") })
+			for range rounds {
+				for _, node := range s.b.Nodes() {
+					began := time.Now()
+					s.kubectl("drain", node.Name(), "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=3m")
+					s.kubectl("uncordon", node.Name())
+					harness.Row(t, "%s drained in %s", node.Name(), time.Since(began).Round(100*time.Millisecond))
+				}
+			}
+			s.whole(vkc)
+			w.check(t)
+			s.empty(vkc.Namespace, vkc)
+		})
 	}
-	s.whole(vkc)
-	w.check(t)
-	s.empty(vkc.Namespace, vkc)
 }
 
 func (s *stage) kubectl(args ...string) {

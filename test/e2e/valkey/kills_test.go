@@ -29,9 +29,9 @@ func TestCreateSurvivesKills(t *testing.T) {
 	all := s.writesSince(began)
 	s.empty(namespace, vkc)
 
-	positions := harness.ByLevel(3, 10)
+	positions := harness.ByLevel(1, 10)
 	for i := range positions {
-		at := 1 + i*(all-1)/max(1, positions-1)
+		at := all * (2*i + 1) / (2 * positions)
 		t.Run(fmt.Sprintf("after write %d of %d", at, all), func(t *testing.T) {
 			s := &stage{t: t, b: s.b, c: s.c}
 			namespace := bedtest.Namespace(t, s.b)

@@ -52,23 +52,30 @@ func TestScaleLosesNothing(t *testing.T) {
 // rescale changes the size of a cluster and waits until it has it.
 func (s *stage) rescale(vkc *valkeyv1.ValkeyCluster, to size) {
 	s.t.Helper()
-	began, was := time.Now(), vkc.DeepCopy()
-	vkc.Spec.Masters, vkc.Spec.ReplicasPerMaster = to.masters, ptr.To(to.replicas)
-	if err := s.c.Patch(s.t.Context(), vkc, client.MergeFrom(was)); err != nil {
-		s.t.Fatal(err)
-	}
+	began := time.Now()
+	s.resize(vkc, to)
 	harness.Eventually(s.t, runningWithin, poll, func() error {
 		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
 			return err
 		}
 		return has(vkc, to)
 	})
-	s.t.Logf("%d × %d after %s", to.masters, to.replicas, time.Since(began).Round(10*time.Millisecond))
+	harness.Row(s.t, "%d × %d after %s", to.masters, to.replicas, time.Since(began).Round(10*time.Millisecond))
 	verdict := s.exec(vkc.Namespace, vkc.Name+"-0-0", "valkey-cli", "--cluster", "check", "127.0.0.1:6379")
 	for _, want := range []string{"All nodes agree about slots configuration", "All 16384 slots covered", fmt.Sprintf("%d primaries", to.masters)} {
 		if !strings.Contains(verdict, want) {
 			s.t.Errorf("valkey-cli does not say %q:\n%s", want, verdict)
 		}
+	}
+}
+
+// resize asks for another size.
+func (s *stage) resize(vkc *valkeyv1.ValkeyCluster, to size) {
+	s.t.Helper()
+	was := vkc.DeepCopy()
+	vkc.Spec.Masters, vkc.Spec.ReplicasPerMaster = to.masters, ptr.To(to.replicas)
+	if err := s.c.Patch(s.t.Context(), vkc, client.MergeFrom(was)); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build full
+
 package valkey
 
 import (
@@ -33,23 +35,13 @@ func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
 	m := harness.NewManager(t, s.b, area)
 	m.Start()
 	namespace := bedtest.Namespace(t, s.b)
-	authority := harness.NewAuthority(t, "shop")
-	s.secret(namespace, "certificates", authority.Issue(t, name+"."+namespace+".svc", authority))
-	login := s.secret(namespace, "login", map[string]string{"username": appUser, "password": oldPassword})
-	vkc := s.createAs(namespace, func(v *valkeyv1.ValkeyCluster) {
-		v.Spec.TLS, v.Spec.Auth = &valkeyv1.TLS{SecretName: "certificates"}, &valkeyv1.Auth{SecretName: "login"}
-		v.Spec.Persistence.Enabled = true
-	})
+	safe := s.secure(namespace)
+	vkc := s.createAs(namespace, safe.change)
 	s.running(vkc)
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(harness.Bundle(authority)))
-	option := valkey.ClientOption{
-		InitAddress: []string{s.addr(vkc)}, DisableCache: true,
-		TLSConfig: &tls.Config{RootCAs: roots, ServerName: name + "." + namespace + ".svc", MinVersion: tls.VersionTLS12},
-	}
-	option.Username, option.Password = appUser, oldPassword
+	option := safe.option(s.addr(vkc))
 	w := startWriterWith(t, option)
 	w.await(t, writesBefore)
+	login := safe.login
 
 	was := s.applied(vkc, "")
 	login.StringData = map[string]string{"username": appUser, "password": newPassword + "\n" + oldPassword}
@@ -65,6 +57,38 @@ func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
 	other.check(t)
 	s.unspoken(vkc, m)
 	s.empty(namespace, vkc)
+}
+
+// secured is what a cluster needs to be reached by those who may only.
+type secured struct {
+	namespace string
+	authority *harness.Authority
+	login     *corev1.Secret
+}
+
+// secure makes a certificate, and a user with a password.
+func (s *stage) secure(namespace string) secured {
+	s.t.Helper()
+	authority := harness.NewAuthority(s.t, "shop")
+	s.secret(namespace, "certificates", authority.Issue(s.t, name+"."+namespace+".svc", authority))
+	login := s.secret(namespace, "login", map[string]string{"username": appUser, "password": oldPassword})
+	return secured{namespace, authority, login}
+}
+
+// change asks for a cluster with users, encryption and volumes.
+func (safe secured) change(v *valkeyv1.ValkeyCluster) {
+	v.Spec.TLS, v.Spec.Auth = &valkeyv1.TLS{SecretName: "certificates"}, &valkeyv1.Auth{SecretName: "login"}
+	v.Spec.Persistence.Enabled = true
+}
+
+// option is how a client reaches such a cluster.
+func (safe secured) option(addr string) valkey.ClientOption {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(harness.Bundle(safe.authority)))
+	return valkey.ClientOption{
+		InitAddress: []string{addr}, DisableCache: true, Username: appUser, Password: oldPassword,
+		TLSConfig: &tls.Config{RootCAs: roots, ServerName: name + "." + safe.namespace + ".svc", MinVersion: tls.VersionTLS12},
+	}
 }
 
 func (s *stage) secret(namespace, name string, data map[string]string) *corev1.Secret {

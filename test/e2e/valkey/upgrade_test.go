@@ -43,42 +43,13 @@ func TestUpgradeLosesNothing(t *testing.T) {
 					ask = s.upgrade
 				}
 				s.ends(ask(vkc, to), "Completed")
-				t.Logf("to %s after %s", to, time.Since(began).Round(100*time.Millisecond))
+				harness.Row(t, "to %s after %s", to, time.Since(began).Round(100*time.Millisecond))
 				s.runs(vkc, to)
 			}
 			w.check(t)
 			s.empty(vkc.Namespace, vkc)
 		})
 	}
-}
-
-// TestUpgradeToABrokenImageGoesBack asks for an image that does not exist: one replica is
-// lost to it for a while, and then everything is as before.
-func TestUpgradeToABrokenImageGoesBack(t *testing.T) {
-	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
-	vkc := s.create(bedtest.Namespace(t, s.b))
-	s.running(vkc)
-	was := s.pods(vkc)
-	w := startWriter(t, s.addr(vkc))
-	w.await(t, writesBefore)
-	u := s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{Image: "bed.local/no-such-image:1", PodReadyTimeoutSeconds: 20})
-	s.ends(u, "RolledBack")
-	if f := u.Status.Failure; f == nil || f.Shard != 0 || !strings.Contains(f.Message, "ImagePull") {
-		t.Errorf("it does not say why: %+v", f)
-	}
-	s.runs(vkc, image)
-	replaced := 0
-	for name, p := range s.pods(vkc) {
-		if p.UID != was[name].UID {
-			replaced++
-		}
-	}
-	if replaced != 1 {
-		t.Errorf("%d pods were replaced", replaced)
-	}
-	w.check(t)
-	s.empty(vkc.Namespace, vkc)
 }
 
 // kindOfCluster is what of a cluster matters to an upgrade.

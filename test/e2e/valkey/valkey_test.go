@@ -93,6 +93,22 @@ func (s *stage) createAs(namespace string, change func(*valkeyv1.ValkeyCluster))
 	return vkc
 }
 
+// plain is a cluster as it is asked for by default.
+func plain(*valkeyv1.ValkeyCluster) {}
+
+// busy makes a cluster that runs, and writes to it until there is something to lose.
+func (s *stage) busy(change func(*valkeyv1.ValkeyCluster)) (*valkeyv1.ValkeyCluster, *writer) {
+	s.t.Helper()
+	vkc := s.createAs(bedtest.Namespace(s.t, s.b), change)
+	s.running(vkc)
+	w := startWriter(s.t, s.addr(vkc))
+	w.await(s.t, writesBefore)
+	return vkc, w
+}
+
+// of is the stage for a test within a test.
+func (s *stage) of(t *testing.T) *stage { return &stage{t: t, b: s.b, c: s.c} }
+
 // running waits until the cluster says that it runs.
 func (s *stage) running(vkc *valkeyv1.ValkeyCluster) {
 	s.t.Helper()

@@ -38,8 +38,6 @@ type writer struct {
 	failures []string
 	took     []time.Duration
 	longest  time.Duration
-	// Since the last lap: when the first and the last write that failed were begun.
-	failedFrom, failedUntil time.Time
 }
 
 // startWriter begins to write, through any server of the cluster.
@@ -79,10 +77,6 @@ func (w *writer) write(key string, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		if w.failedFrom.IsZero() {
-			w.failedFrom = began
-		}
-		w.failedUntil = began
 		w.failures = append(w.failures, fmt.Sprintf("%s after %s: %v", key, took.Round(time.Millisecond), err))
 		return
 	}
@@ -113,15 +107,6 @@ func (w *writer) await(t *testing.T, writes int) {
 	})
 }
 
-// lap is for how long writes failed since the last lap.
-func (w *writer) lap() time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	outage := w.failedUntil.Sub(w.failedFrom)
-	w.failedFrom, w.failedUntil = time.Time{}, time.Time{}
-	return outage
-}
-
 // reconnect reads through another server: nobody that the client knows is where it was.
 func (w *writer) reconnect(t *testing.T, addr string) {
 	t.Helper()
@@ -146,12 +131,19 @@ func (w *writer) check(t *testing.T) {
 }
 
 // report ends the writer and reads back every key. A value that is newer than the last
-// acknowledged one is that of a write whose answer was lost.
+// acknowledged one is that of a write whose answer was lost. What cannot be read is as
+// good as lost to whoever wants it now.
 func (w *writer) report(t *testing.T) (lost []string) {
 	t.Helper()
 	w.stop()
+	unreadable := 0
 	for key, n := range w.acked {
-		got, err := w.client.Do(t.Context(), w.client.B().Get().Key(key).Build()).AsInt64()
+		ctx, cancel := context.WithTimeout(t.Context(), answersWithin)
+		got, err := w.client.Do(ctx, w.client.B().Get().Key(key).Build()).AsInt64()
+		cancel()
+		if err != nil && !errors.Is(err, valkey.Nil) {
+			unreadable++
+		}
 		if err != nil && !errors.Is(err, valkey.Nil) || int(got) < n {
 			lost = append(lost, fmt.Sprintf("%s: acknowledged %d, read %d, %v", key, n, got, err))
 		}
@@ -160,9 +152,16 @@ func (w *writer) report(t *testing.T) (lost []string) {
 	at := func(part float64) time.Duration {
 		return w.took[int(part*float64(len(w.took)-1))].Round(100 * time.Microsecond)
 	}
-	t.Logf("%d writes acknowledged, %d lost, %d failed; took p50 %s, p99 %s, p99.9 %s, at most %s",
-		len(w.took), len(lost), len(w.failures), at(0.5), at(0.99), at(0.999), w.longest.Round(time.Millisecond))
+	harness.Row(t, "%d writes, %d lost, %d failed%s; p50 %s, p99 %s, p99.9 %s, at most %s",
+		len(w.took), len(lost)-unreadable, len(w.failures), note(unreadable), at(0.5), at(0.99), at(0.999), w.longest.Round(time.Millisecond))
 	return lost
+}
+
+func note(unreadable int) string {
+	if unreadable == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d keys cannot be read", unreadable)
 }
 
 // addr is where the first server of a cluster listens.

@@ -1,0 +1,102 @@
+//go:build full
+
+package valkey
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+// faultLasts is longer than the servers need to agree that one of them is gone.
+const faultLasts = 30 * time.Second
+
+// fault is something that happens to a primary, and how it ends.
+type fault struct {
+	name         string
+	strike, mend func(*stage, corev1.Pod)
+}
+
+var faults = []fault{
+	{"its process is stopped", signalled("SIGSTOP"), signalled("SIGCONT")},
+	{
+		"it is partitioned",
+		func(s *stage, p corev1.Pod) { s.must(s.nodeOf(p).Isolate(s.t.Context(), p.Status.PodIP)) },
+		func(s *stage, p corev1.Pod) { s.must(s.nodeOf(p).Rejoin(s.t.Context(), p.Status.PodIP)) },
+	},
+	{"its node is cut off", onNode((*bed.Node).Cut), onNode((*bed.Node).Heal)},
+	{"its node is frozen", onNode((*bed.Node).Freeze), onNode((*bed.Node).Thaw)},
+	{"its node is powered off", onNode((*bed.Node).PowerOff), onNode((*bed.Node).PowerOn)},
+}
+
+func signalled(signal string) func(*stage, corev1.Pod) {
+	return func(s *stage, p corev1.Pod) { s.signal(p, signal) }
+}
+
+func onNode(do func(*bed.Node, context.Context) error) func(*stage, corev1.Pod) {
+	return func(s *stage, p corev1.Pod) { s.must(do(s.nodeOf(p), s.t.Context())) }
+}
+
+func (s *stage) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// TestDisasterPrimaryLost takes a primary away for a while, in every way that there is. Each time the cluster is
+// whole again, with everything that was sent to a replica before.
+func TestDisasterPrimaryLost(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			s := s.of(t)
+			vkc, w := s.busy(plain)
+			for i := range 3 {
+				primary := s.pods(vkc)[vkc.Status.Shards[i].Primary]
+				p := startProbe(t, s.addrOf(vkc, primary.Name))
+				p.lap()
+				f.strike(s, primary)
+				<-time.After(faultLasts)
+				f.mend(s, primary)
+				s.whole(vkc)
+				p.stop()
+				harness.Row(t, "no writes for %s", p.lap())
+			}
+			if lost := w.report(t); len(lost) > unsentAtMost {
+				t.Errorf("lost, among others: %v", lost[:3])
+			}
+			s.empty(vkc.Namespace, vkc)
+		})
+	}
+}
+
+// TestDisasterBareEngine does the same to servers that nobody looks after: what there is to compare with.
+func TestDisasterBareEngine(t *testing.T) {
+	s := newStage(t)
+	killed := fault{"its process is killed", signalled("SIGKILL"), func(*stage, corev1.Pod) {}}
+	for _, f := range append([]fault{killed}, faults...) {
+		t.Run(f.name, func(t *testing.T) {
+			s := s.of(t)
+			servers, addrs := s.bareCluster()
+			w := startWriter(t, addrs[0])
+			w.await(t, writesBefore)
+			primary := s.barePod(servers.Namespace, addrs[0]) // valkey-cli makes the first ones primaries
+			p := startProbe(t, addrs[0])
+			p.lap()
+			f.strike(s, primary)
+			<-time.After(faultLasts)
+			f.mend(s, primary)
+			p.stop()
+			harness.Row(t, "bare: no writes for %s", p.lap())
+			w.report(t)
+			s.empty(servers.Namespace, servers)
+		})
+	}
+}

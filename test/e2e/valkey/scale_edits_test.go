@@ -1,0 +1,98 @@
+//go:build full
+
+package valkey
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/test/bed/images"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+// TestScaleUnusualEdits asks for what people ask for when they change their mind, are in a hurry or have a bad day.
+func TestScaleUnusualEdits(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
+	for name, edit := range map[string]func(*stage, *valkeyv1.ValkeyCluster){
+		"masters up and replicas down at once": func(s *stage, vkc *valkeyv1.ValkeyCluster) {
+			s.rescale(vkc, size{4, 0})
+			s.rescale(vkc, size{3, 1})
+		},
+		"back in the middle": func(s *stage, vkc *valkeyv1.ValkeyCluster) {
+			s.resize(vkc, size{6, 1})
+			s.phase(vkc, cluster.RebalancingSlots)
+			s.rescale(vkc, size{3, 1})
+		},
+		"while a replica hangs": func(s *stage, vkc *valkeyv1.ValkeyCluster) {
+			hung := s.pods(vkc)[s.replicaOf(vkc, 0)]
+			s.signal(hung, "SIGSTOP")
+			s.phase(vkc, cluster.Degraded)
+			s.resize(vkc, size{3, 2})
+			s.phase(vkc, cluster.WaitingForNewPods)
+			s.signal(hung, "SIGCONT")
+			s.rescale(vkc, size{3, 2})
+		},
+		"together with an upgrade": func(s *stage, vkc *valkeyv1.ValkeyCluster) {
+			u := s.upgrade(vkc, images.Valkey91)
+			s.resize(vkc, size{4, 1})
+			s.oneWaitsForTheOther(vkc, u)
+			s.ends(u, "Completed")
+			s.rescale(vkc, size{4, 1})
+			s.runs(vkc, images.Valkey91)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.of(t)
+			vkc, w := s.busy(plain)
+			edit(s, vkc)
+			s.whole(vkc)
+			w.check(t)
+			s.empty(vkc.Namespace, vkc)
+		})
+	}
+}
+
+// phase waits for a phase.
+func (s *stage) phase(vkc *valkeyv1.ValkeyCluster, in meta.Phase) {
+	s.t.Helper()
+	harness.Eventually(s.t, runningWithin, poll/5, func() error {
+		if is := s.fresh(vkc).Status.Phase; is != in {
+			return fmt.Errorf("is %s, waiting for %q", is, vkc.Status.WaitingFor)
+		}
+		return nil
+	})
+}
+
+func (s *stage) replicaOf(vkc *valkeyv1.ValkeyCluster, shard int) string {
+	for ordinal := range 2 {
+		if pod := fmt.Sprintf("%s-%d-%d", vkc.Name, shard, ordinal); pod != vkc.Status.Shards[shard].Primary {
+			return pod
+		}
+	}
+	return ""
+}
+
+// oneWaitsForTheOther waits until either says that the other has the cluster.
+func (s *stage) oneWaitsForTheOther(vkc *valkeyv1.ValkeyCluster, u *valkeyv1.ValkeyUpgrade) {
+	s.t.Helper()
+	harness.Eventually(s.t, runningWithin, poll/5, func() error {
+		s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(u), u))
+		for _, conditions := range [][]metav1.Condition{s.fresh(vkc).Status.Conditions, u.Status.Conditions} {
+			for _, c := range conditions {
+				if c.Reason == "ReservedByOther" {
+					harness.Row(s.t, "%s", c.Message)
+					return nil
+				}
+			}
+		}
+		return fmt.Errorf("%s; %+v", progress(u), vkc.Status.Conditions)
+	})
+}

@@ -1,0 +1,197 @@
+//go:build full
+
+package valkey
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/valkey-io/valkey-go"
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/bed/images"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+// load is what a cluster is filled with before its slots move.
+type load struct{ keys, bytes int }
+
+const fillers = 32
+
+// fill writes values, from many sides.
+func fill(t *testing.T, addr string, l load) {
+	t.Helper()
+	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	value := strings.Repeat("v", l.bytes)
+	group, ctx := errgroup.WithContext(t.Context())
+	for i := range fillers {
+		group.Go(func() error {
+			for n := i; n < l.keys; n += fillers {
+				if err := c.Do(ctx, c.B().Set().Key(fmt.Sprintf("load-%d", n)).Value(value).Build()).Error(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestScaleSpeedKeyByKey compares how fast slots move on 8.1 with valkey-cli's own rebalancing.
+func TestScaleSpeedKeyByKey(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	l := load{keys: 400_000, bytes: 100}
+	const moved = valkeyv1.Slots / 4
+	ours := s.timeScaling(images.Valkey81, l, size{4, 0})
+	bare := s.timeRebalance(l)
+	harness.Row(t, "%.0f slots/s ÷ valkey-cli %.0f = %.2f (%d keys of %d bytes)", moved/ours.Seconds(), moved/bare.Seconds(),
+		bare.Seconds()/ours.Seconds(), l.keys, l.bytes)
+}
+
+// TestScaleSpeedAsAWhole compares how fast data moves on 9.1 with one command for all of it.
+func TestScaleSpeedAsAWhole(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
+	l := load{keys: 1 << 16, bytes: 1 << 16}
+	const movedMB = 2 << 10
+	ours := s.timeScaling(images.Valkey91, l, size{6, 0})
+	bare := s.timeMigration(l)
+	harness.Row(t, "%.0f MB/s ÷ one MIGRATESLOTS %.0f MB/s = %.2f (%d MB moved)", movedMB/ours.Seconds(), movedMB/bare.Seconds(),
+		bare.Seconds()/ours.Seconds(), movedMB)
+}
+
+// timeScaling is how long a cluster of three masters moves slots to become larger, under a writer.
+func (s *stage) timeScaling(image string, l load, to size) time.Duration {
+	s.t.Helper()
+	vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) { v.Spec.Image, v.Spec.ReplicasPerMaster = image, new(int32(0)) })
+	fill(s.t, s.addr(vkc), l)
+	s.resize(vkc, to)
+	phases := s.timePhases(vkc, func() bool { return has(vkc, to) == nil })
+	w.check(s.t)
+	s.empty(vkc.Namespace, vkc)
+	return phases[cluster.RebalancingSlots]
+}
+
+// timePhases is how long a cluster was in each phase until something holds.
+func (s *stage) timePhases(vkc *valkeyv1.ValkeyCluster, until func() bool) map[meta.Phase]time.Duration {
+	s.t.Helper()
+	phases, last := map[meta.Phase]time.Duration{}, time.Now()
+	harness.Eventually(s.t, upgradedWithin, poll/5, func() error {
+		s.fresh(vkc)
+		phases[vkc.Status.Phase] += time.Since(last)
+		last = time.Now()
+		if !until() {
+			return fmt.Errorf("is %s", vkc.Status.Phase)
+		}
+		return nil
+	})
+	return phases
+}
+
+// bareServers are so many servers that belong to no cluster.
+func (s *stage) bareServers(image string, n int32) (*appsv1.StatefulSet, []string) {
+	s.t.Helper()
+	servers := blankServers(bedtest.Namespace(s.t, s.b), image)
+	servers.Spec.Replicas = &n
+	s.must(s.c.Create(s.t.Context(), servers))
+	var addrs []string
+	harness.Eventually(s.t, runningWithin, poll, func() (err error) {
+		addrs, err = s.readyPods(servers.Namespace, int(n))
+		return err
+	})
+	return servers, addrs
+}
+
+// timeRebalance lets valkey-cli give a fourth master its share.
+func (s *stage) timeRebalance(l load) time.Duration {
+	s.t.Helper()
+	servers, addrs := s.bareServers(images.Valkey81, 4)
+	cli := func(args ...string) {
+		s.exec(servers.Namespace, "blank-0", append([]string{"valkey-cli", "--cluster"}, args...)...)
+	}
+	cli("create", addrs[0], addrs[1], addrs[2], "--cluster-yes")
+	w := startWriter(s.t, addrs[0])
+	w.await(s.t, writesBefore)
+	fill(s.t, addrs[0], l)
+	cli("add-node", addrs[3], addrs[0])
+	var err error
+	harness.Eventually(s.t, runningWithin, poll, func() error {
+		_, err = s.b.Kubectl(s.t.Context(), "exec", "-n", servers.Namespace, "blank-0", "--", "valkey-cli", "--cluster", "check", addrs[0])
+		return err
+	})
+	began := time.Now()
+	cli("rebalance", addrs[0], "--cluster-use-empty-masters", "--cluster-pipeline", "100")
+	took := time.Since(began)
+	w.report(s.t)
+	s.empty(servers.Namespace, servers)
+	return took
+}
+
+// timeMigration moves one half of all slots by one command.
+func (s *stage) timeMigration(l load) time.Duration {
+	s.t.Helper()
+	servers, addrs := s.bareServers(images.Valkey91, 2)
+	from, to := s.single(addrs[0]), s.single(addrs[1])
+	s.must(from("CLUSTER", "ADDSLOTSRANGE", "0", "16383").Error())
+	host, port, _ := strings.Cut(addrs[1], ":")
+	s.must(from("CLUSTER", "MEET", host, port).Error())
+	target, err := to("CLUSTER", "MYID").ToString()
+	s.must(err)
+	harness.Eventually(s.t, runningWithin, poll, func() error { return serves(from, to, addrs[0]) })
+	w := startWriter(s.t, addrs[0])
+	w.await(s.t, writesBefore)
+	fill(s.t, addrs[0], l)
+	began := time.Now()
+	s.must(from("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", "0", "8191", "NODE", target).Error())
+	harness.Eventually(s.t, runningWithin, poll/5, func() error {
+		nodes, err := from("CLUSTER", "NODES").ToString()
+		if err != nil || !strings.Contains(nodes, " 0-8191\n") || !strings.Contains(nodes, " 8192-16383\n") {
+			return fmt.Errorf("not moved: %w", err)
+		}
+		return nil
+	})
+	took := time.Since(began)
+	w.report(s.t)
+	s.empty(servers.Namespace, servers)
+	return took
+}
+
+// serves says nil when both servers know that one has all slots.
+func serves(from, to func(...string) valkey.ValkeyResult, owner string) error {
+	for _, ask := range []func(...string) valkey.ValkeyResult{from, to} {
+		info, err := ask("CLUSTER", "INFO").ToString()
+		if err != nil || !strings.Contains(info, "cluster_state:ok") {
+			return fmt.Errorf("%s does not serve: %w", owner, err)
+		}
+	}
+	return nil
+}
+
+// single talks to one server.
+func (s *stage) single(addr string) func(words ...string) valkey.ValkeyResult {
+	s.t.Helper()
+	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true, ForceSingleClient: true})
+	s.must(err)
+	s.t.Cleanup(c.Close)
+	return func(words ...string) valkey.ValkeyResult {
+		ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
+		defer cancel()
+		return c.Do(ctx, c.B().Arbitrary(words...).Build())
+	}
+}

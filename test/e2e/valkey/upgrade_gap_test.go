@@ -1,0 +1,136 @@
+//go:build full
+
+package valkey
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/valkey-io/valkey-go"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+const (
+	gapRounds = 7 // with three shards each
+	// settles is how long a client may need to find the new primary: well before the old one's pod goes.
+	settles   = time.Second
+	pingEvery = 10 * time.Millisecond
+)
+
+// TestUpgradeGapAgainstTheBareEngine compares for how long a shard takes no writes when an upgrade moves its primary
+// with a CLUSTER FAILOVER by hand of the same servers, in turns.
+func TestUpgradeGapAgainstTheBareEngine(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	idle := startPings(t, s)
+	vkc, w := s.busy(plain)
+	var probes []*probe
+	for _, shard := range vkc.Status.Shards {
+		probes = append(probes, startProbe(t, s.addrOf(vkc, shard.Primary)))
+	}
+	var ours, bare, syncs []time.Duration
+	for range gapRounds {
+		for shard, p := range probes {
+			bare = append(bare, s.failoverByHand(vkc, shard, p))
+		}
+		moved, synced := s.failoversOf(vkc, probes)
+		ours, syncs = append(ours, moved...), append(syncs, synced...)
+	}
+	harness.Row(t, "gap while FailingOver: %s ÷ bare %s = %.2f, medians of %d and %d", median(ours), median(bare),
+		median(ours).Seconds()/median(bare).Seconds(), len(ours), len(bare))
+	harness.Row(t, "p95 %s, bare %s; around a full sync at most %s, median %s", share(ours, 0.95), share(bare, 0.95), slices.Max(syncs), median(syncs))
+	harness.Row(t, "PING of an idle server meanwhile: p99 %s", share(idle(), 0.99))
+	w.check(t)
+	s.empty(vkc.Namespace, vkc)
+}
+
+func share(d []time.Duration, part float64) time.Duration {
+	d = slices.Sorted(slices.Values(d))
+	return d[int(part*float64(len(d)-1))]
+}
+
+// failoverByHand moves the primary of a shard as a person would.
+func (s *stage) failoverByHand(vkc *valkeyv1.ValkeyCluster, shard int, p *probe) time.Duration {
+	s.t.Helper()
+	s.whole(vkc)
+	was := vkc.Status.Shards[shard].Primary
+	replica := fmt.Sprintf("%s-%d-0", vkc.Name, shard)
+	if was == replica {
+		replica = fmt.Sprintf("%s-%d-1", vkc.Name, shard)
+	}
+	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{s.addrOf(vkc, replica)}, DisableCache: true, ForceSingleClient: true})
+	s.must(err)
+	defer c.Close()
+	p.lap()
+	s.must(c.Do(s.t.Context(), c.B().ClusterFailover().Build()).Error())
+	harness.Eventually(s.t, runningWithin, poll, func() error {
+		if now := s.fresh(vkc).Status.Shards[shard].Primary; now != replica {
+			return fmt.Errorf("%s is primary", now)
+		}
+		return nil
+	})
+	<-time.After(settles)
+	return p.lap()
+}
+
+// failoversOf restarts all servers by an upgrade without an image, and measures each shard while its primary moves, and
+// before that, while its replica copies everything.
+func (s *stage) failoversOf(vkc *valkeyv1.ValkeyCluster, probes []*probe) (gaps, syncs []time.Duration) {
+	s.t.Helper()
+	u := s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{})
+	for shard, p := range probes {
+		s.lane(u, shard, "UpgradingReplicas")
+		p.lap()
+		s.lane(u, shard, "FailingOver")
+		syncs = append(syncs, p.lap())
+		harness.Eventually(s.t, upgradedWithin, poll/5, func() error {
+			s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(u), u))
+			if phase := u.Status.Shards[shard].Phase; phase == "FailingOver" {
+				return fmt.Errorf("is %s", phase)
+			}
+			return nil
+		})
+		<-time.After(settles)
+		gaps = append(gaps, p.lap())
+	}
+	s.ends(u, "Completed")
+	return gaps, syncs
+}
+
+// startPings asks a server that has nothing to do. What it takes is the machine's doing.
+func startPings(t *testing.T, s *stage) (took func() []time.Duration) {
+	t.Helper()
+	servers := blankServers(bedtest.Namespace(t, s.b), image)
+	servers.Spec.Replicas = new(int32(1))
+	s.must(s.c.Create(t.Context(), servers))
+	var addrs []string
+	harness.Eventually(t, runningWithin, poll, func() (err error) {
+		addrs, err = s.readyPods(servers.Namespace, 1)
+		return err
+	})
+	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: addrs, DisableCache: true, ForceSingleClient: true})
+	s.must(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	var all []time.Duration
+	done.Go(func() {
+		for ctx.Err() == nil {
+			began := time.Now()
+			if c.Do(ctx, c.B().Ping().Build()).Error() == nil {
+				all = append(all, time.Since(began))
+			}
+			<-time.After(pingEvery)
+		}
+	})
+	stop := func() { cancel(); done.Wait() }
+	t.Cleanup(func() { stop(); c.Close() })
+	return func() []time.Duration { stop(); return all }
+}
