@@ -52,6 +52,10 @@ type ValkeyClusterStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Credentials string `json:"credentials,omitempty"`
+	// plan is what a change of size comes to: it is there before the first step, and until
+	// the last.
+	// +optional
+	Plan *ClusterPlan `json:"plan,omitempty"`
 	// currentOperation names what is under way; it is empty at rest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

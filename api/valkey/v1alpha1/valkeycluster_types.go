@@ -118,6 +118,10 @@ type ValkeyClusterSpec struct {
 	// Default none.
 	// +optional
 	Auth *Auth `json:"auth,omitempty"`
+	// approvePlan lets a change of size, alone or together with others, wait until a person
+	// has approved status.plan: status.waitingFor shows the command. Default false.
+	// +optional
+	ApprovePlan bool `json:"approvePlan,omitempty"`
 	// paused keeps the operator from changing anything: it goes on observing and
 	// reporting. Default false.
 	// +optional

@@ -43,7 +43,7 @@ func decideRunning(in input) fsm.Decision {
 		return fsm.Do(ReasonUpgrading, effects...).Because("%s", healthyWords(w))
 	}
 	scales, pending := scale(in)
-	if pending && !scales.Waits() {
+	if pending && !scales.Waits() && approved(in) {
 		return scales
 	}
 	reason, words := stands(in)
@@ -67,7 +67,7 @@ func decideDegraded(in input) fsm.Decision {
 	if effects := asked(in); len(effects) > 0 {
 		return fsm.Do(ReasonUpgrading, effects...).Because("%s", doubt)
 	}
-	if scales, pending := scale(in); pending && !scales.Waits() {
+	if scales, pending := scale(in); pending && !scales.Waits() && approved(in) {
 		return scales
 	}
 	if effects := housekeeping(in); len(effects) > 0 {

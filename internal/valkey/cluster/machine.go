@@ -55,6 +55,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 		Holds: []fsm.Hold[input]{
 			{Reason: ReasonPaused, In: reserving, When: paused, Wake: "self"},
 			{Reason: ReasonReservedByOther, In: reserving, When: reservedByOther, Wake: "reservations"},
+			{Reason: ReasonNotApproved, In: scaling, When: notApproved, Wake: "self"},
 		},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {

@@ -169,6 +169,9 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 	}
 	w.Reservation = Reservation{State: pick(r, Ours, Ours, Ours, Ours, Ours, Free, Others, ReservationState(""))}
 	w.Formed = w.Formed != (r.IntN(3) == 0)
+	if r := rand.New(rand.NewPCG(r.Uint64(), 0)); slices.Contains(scaling, phase) || phase == Running { //nolint:gosec // a stream of its own
+		anyPlan(r, c, w)
+	}
 	if (phase == Running || phase == Degraded) && r.IntN(8) == 0 {
 		anyUpgrade(r, &w)
 	}

@@ -88,6 +88,7 @@ const (
 	ReasonNodesMissing       fsm.Reason = "NodesMissing"       // a node is not ready or out of reach
 	ReasonShielding          fsm.Reason = "Shielding"          // the disruption budget is closed or opened, as copies come and go
 	ReasonHealing            fsm.Reason = "Healing"            // servers that were lost or moved are being brought back
+	ReasonNotApproved        fsm.Reason = "NotApproved"        // a person must approve status.plan
 	ReasonScaling            fsm.Reason = "Scaling"            // the spec asks for another number of shards or replicas
 	ReasonMoving             fsm.Reason = "Moving"             // slots are being moved
 	ReasonBalanced           fsm.Reason = "Balanced"           // every slot is where it should be

@@ -34,6 +34,7 @@ func Wanted(c *valkeyv1.ValkeyCluster) Shape {
 // report copies what was seen into the status. What was not seen stays.
 func report(out *valkeyv1.ValkeyCluster, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
 	noteFailover(out, in, outcomes)
+	notePlan(out, in)
 	noteAccess(out, in.World)
 	s, w := &out.Status, in.World
 	s.Endpoint = fmt.Sprintf("%s.%s.svc:%d", out.Name, out.Namespace, valkeyv1.ClientPort)

@@ -18,7 +18,7 @@ func safe(in input, s fsm.Step[*valkeyv1.ValkeyCluster]) error {
 		}
 	}
 	for _, e := range s.Decision.Do {
-		if err := errors.Join(safeWriter(in, e), safeTimeout(in, e), safeCommand(in, e)); err != nil {
+		if err := errors.Join(safeWriter(in, e), safeTimeout(in, e), safeCommand(in, e), safePlan(in, e)); err != nil {
 			return fmt.Errorf("%s: %w", e, err)
 		}
 	}

@@ -129,6 +129,8 @@ func scale(in input) (fsm.Decision, bool) {
 		return fsm.Decision{}, false
 	case in.Obj.Spec.Paused:
 		return fsm.Wait(ReasonPaused, "self", "pods", "valkey", "children").Because("spec.paused to be unset; then %s", words), true
+	case !approved(in): // it gets no further than to the door, where the hold says what a person has to do
+		return fsm.Fire(event, ReasonScaling).Because("%s", words), true
 	case in.World.Reservation.State == Ours:
 		return fsm.Fire(event, ReasonScaling).Because("%s", words), true
 	case in.World.Reservation.State == Free:
@@ -150,7 +152,7 @@ func scaleEvent(in input) (event fsm.Event, words string) {
 		return ScaleUpDetected, "replicas are added"
 	case unfinished(in):
 		return ScaleUpDetected, "a shard is without its share of the slots"
-	case upgrading(in):
+	case upgrading(in) && (in.World.Upgrade != nil || approved(in)):
 		return "", ""
 	case dropsShards(in):
 		return ScaleDownDetected, fromTo(len(is), len(wanted), "shards")

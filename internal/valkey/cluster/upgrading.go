@@ -106,7 +106,7 @@ func follow(in input) (effects []fsm.Effect, words string) {
 	if in.Obj.Spec.Paused || !w.Formed {
 		return nil, ""
 	}
-	name := in.Obj.Name + "-" + w.Template[:min(len(w.Template), nameLength)]
+	name := ownName(in)
 	_, wanted := edited(w)
 	made := false
 	for _, u := range w.Own {
@@ -121,11 +121,20 @@ func follow(in input) (effects []fsm.Effect, words string) {
 			effects = append(effects, DeleteUpgrade{u.Name, u.UID, u.Version})
 		}
 	}
-	if wanted && !made && !grows(in) {
+	if wanted && !made && inTurn(in) {
 		effects = append(effects, MakeUpgrade{name, in.Obj.Spec.Image})
 		words = fmt.Sprintf("upgrade %s follows the spec", name)
 	}
 	return effects, words
+}
+
+// inTurn says that it is time to restart servers: of a combined edit, after what adds.
+func inTurn(in input) bool { return !grows(in) && approved(in) }
+
+// ownName is that of the upgrade that the spec asks for.
+func ownName(in input) string {
+	template := in.World.Template
+	return in.Obj.Name + "-" + template[:min(len(template), nameLength)]
 }
 
 // nameLength is how much of a template's name tells upgrades of a cluster apart.
@@ -140,7 +149,7 @@ func upgrading(in input) bool {
 	if _, wanted := edited(in.World); !wanted {
 		return false
 	}
-	name := in.Obj.Name + "-" + in.World.Template[:min(len(in.World.Template), nameLength)]
+	name := ownName(in)
 	return !slices.ContainsFunc(in.World.Own, func(u OwnUpgrade) bool { return u.Name == name && u.Ended })
 }
 

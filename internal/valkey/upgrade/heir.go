@@ -1,10 +1,8 @@
 package upgrade
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"strconv"
-	"strings"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
@@ -54,8 +52,8 @@ func notApproved(in shard) (string, bool) {
 		return "shard " + in.Lane + ": a replica that can take over: " + doubt, true
 	}
 	token := tokenOf(in, s, heir)
-	words := fmt.Sprintf("shard %s: a person to approve that %s takes over from %s: kubectl annotate vku -n %s %s --overwrite %s=%s",
-		in.Lane, heir.Name, s.owner.Name, in.Obj.Namespace, in.Obj.Name, valkeyv1.ApproveAnnotation, token)
+	words := fmt.Sprintf("shard %s: a person to approve that %s takes over from %s: %s",
+		in.Lane, heir.Name, s.owner.Name, plan.Approve("vku", in.Obj.Namespace, in.Obj.Name, token))
 	return words, in.Obj.Annotations[valkeyv1.ApproveAnnotation] != token
 }
 
@@ -63,6 +61,5 @@ func notApproved(in shard) (string, bool) {
 // one, or of what was before it, does not fit.
 func tokenOf(in shard, s sight, heir topology.Node) string {
 	primary := s.owner.Server.Self()
-	what := strings.Join([]string{string(in.Obj.UID), in.Lane, heir.UID, primary.ID, strconv.FormatInt(primary.Epoch, 10)}, "/")
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(what)))[:10]
+	return plan.Token(string(in.Obj.UID), in.Lane, heir.UID, primary.ID, strconv.FormatInt(primary.Epoch, 10))
 }
