@@ -58,6 +58,8 @@ func (o Cluster) howYoung(c *valkeyv1.ValkeyCluster, pods []corev1.Pod) time.Dur
 		return never // what was seen before the work ended would only begin it again
 	case making(c.Status.Phase) || c.Status.Phase == cluster.Degraded || slices.ContainsFunc(pods, amiss):
 		return youngWhileMaking
+	case c.Status.CurrentOperation == valkeyv1.OperationUpgrading: // roles change, and a replica may be about to go
+		return youngWhileMaking
 	}
 	return youngAtRest
 }
