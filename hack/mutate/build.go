@@ -9,6 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -34,11 +37,15 @@ type binary struct {
 // nameOf is what a mutant is called in the code.
 func nameOf(i int) string { return fmt.Sprintf("m%03d", i) }
 
-// prepare weaves the mutants of a table into their files.
-func (t table) prepare(dir string) (*den, error) {
+// prepare weaves the mutants of a table into their files, all but some.
+func (t table) prepare(dir string, but ...string) (*den, error) {
 	d := &den{dir: dir, overlay: filepath.Join(dir, "overlay.json"), alone: map[string]bool{}, binaries: map[string]*binary{}}
 	byFile := map[string]map[string]mutant{}
 	for i, m := range t.mutants {
+		if slices.Contains(but, nameOf(i)) {
+			d.alone[nameOf(i)] = true
+			continue
+		}
 		if byFile[m.file] == nil {
 			byFile[m.file] = map[string]mutant{}
 		}
@@ -83,6 +90,30 @@ func (d *den) weave(file string, mutants map[string]mutant, replace map[string]s
 	return errors.Join(add(path, text), add(filepath.Join(filepath.Dir(path), aliveFile), fmt.Sprintf(aliveText, pkg, aliveVariable)))
 }
 
+var (
+	complaint = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):\d+: `)
+	declared  = regexp.MustCompile(`^func .*_mutant_(m\d+)[\[(]`)
+)
+
+// blame finds the mutants that a compiler complains of: those whose functions the lines are in.
+func blame(output string) (names []string) {
+	for _, c := range complaint.FindAllStringSubmatch(output, -1) {
+		text, err := os.ReadFile(c[1])
+		if err != nil {
+			continue
+		}
+		lines := strings.Split(string(text), "\n")
+		line, _ := strconv.Atoi(c[2])
+		for _, l := range slices.Backward(lines[:min(line, len(lines))]) {
+			if m := declared.FindStringSubmatch(l); m != nil {
+				names = append(names, m[1])
+				break
+			}
+		}
+	}
+	return names
+}
+
 func writeOverlay(file string, replace map[string]string) error {
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -117,8 +148,8 @@ func (b *binary) build(ctx context.Context, overlay string) error {
 }
 
 // run runs tests over one mutant, or over none.
-func (b *binary) run(ctx context.Context, mutant, run string) (output string, err error) {
-	args := append([]string{"-test.failfast", "-test.timeout=60s", "-test.run=" + run}, b.flags...)
+func (b *binary) run(ctx context.Context, mutant string, which test) (output string, err error) {
+	args := append([]string{"-test.failfast", "-test.timeout=60s", "-test.run=" + which.run, "-test.skip=" + which.skip}, b.flags...)
 	cmd := exec.CommandContext(ctx, b.file, args...)
 	cmd.Dir = b.folder
 	cmd.Env = append(os.Environ(), aliveVariable+"="+mutant)

@@ -60,7 +60,7 @@ func (t table) expand(ctx context.Context) error {
 				known[all.packages] = strings.Fields(string(out))
 			}
 			for _, pkg := range known[all.packages] {
-				tests = append(tests, test{pkg, all.run})
+				tests = append(tests, test{pkg, all.run, all.skip})
 			}
 		}
 		t.mutants[i].tests = tests
@@ -68,32 +68,62 @@ func (t table) expand(ctx context.Context) error {
 	return nil
 }
 
-// baseline runs the tests over the code as it is: if they fail without a mutant,
-// that they fail with one proves nothing. If what was woven together does not build,
-// every mutant is built alone, and the one that does not build is found.
-func (t table) baseline(ctx context.Context, d *den) error {
-	var done []test
-	for i, m := range t.mutants {
+// settle builds the tests with all mutants in them. Mutants that do not build are left out,
+// to be built alone and to say so.
+func (t table) settle(ctx context.Context, dir string) (*den, error) {
+	var left []string
+	for {
+		d, err := t.prepare(dir, left...)
+		if err != nil {
+			return nil, err
+		}
+		err = t.build(ctx, d)
+		if err == nil {
+			return d, nil
+		}
+		more := blame(err.Error())
+		if len(more) == 0 || slices.Contains(left, more[0]) {
+			return nil, err
+		}
+		left = append(left, more...)
+	}
+}
+
+func (t table) build(ctx context.Context, d *den) error {
+	for _, one := range t.tests() {
+		if _, err := d.tests(ctx, one.packages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tests are those of all mutants.
+func (t table) tests() (all []test) {
+	for _, m := range t.mutants {
 		for _, one := range m.tests {
-			if slices.Contains(done, one) {
-				continue
+			if !slices.Contains(all, one) {
+				all = append(all, one)
 			}
-			done = append(done, one)
-			b, err := d.tests(ctx, one.packages)
-			if err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				for j := range t.mutants {
-					d.alone[nameOf(j)] = true
-				}
-				return nil
-			}
-			out, err := b.run(ctx, "", one.run)
-			if err != nil {
-				return fmt.Errorf("the tests of %s fail without a mutant:\n%s", one, out)
-			}
-			if strings.Contains(out, "no tests to run") {
-				return fmt.Errorf("%q: there is no test %s", t.mutants[i].claim, one)
-			}
+		}
+	}
+	return all
+}
+
+// baseline runs the tests over the code as it is: if they fail without a mutant,
+// that they fail with one proves nothing.
+func (t table) baseline(ctx context.Context, d *den) error {
+	for _, one := range t.tests() {
+		b, err := d.tests(ctx, one.packages)
+		if err != nil {
+			return err
+		}
+		out, err := b.run(ctx, "", one)
+		if err != nil {
+			return fmt.Errorf("the tests of %s fail without a mutant:\n%s", one, out)
+		}
+		if strings.Contains(out, "no tests to run") {
+			return fmt.Errorf("there is no test %s", one)
 		}
 	}
 	return nil
@@ -110,7 +140,7 @@ func (d *den) try(ctx context.Context, name string, m mutant) ([]string, error) 
 		if err != nil {
 			return nil, err
 		}
-		if out, err := b.run(ctx, name, t.run); err != nil {
+		if out, err := b.run(ctx, name, t); err != nil {
 			return judge(out)
 		}
 	}
@@ -134,7 +164,7 @@ func (m mutant) tryAlone(ctx context.Context) ([]string, error) {
 			return nil, fmt.Errorf("does not build, which proves nothing: %w", err)
 		}
 		// A mutant may also loop for ever: that, too, is caught.
-		if out, err := b.run(ctx, "", t.run); err != nil {
+		if out, err := b.run(ctx, "", t); err != nil {
 			return judge(out)
 		}
 	}

@@ -59,7 +59,7 @@ func (t table) killed(ctx context.Context, verbose bool) (n int, err error) {
 	if err := t.expand(ctx); err != nil {
 		return 0, err
 	}
-	d, err := t.prepare(dir)
+	d, err := t.settle(ctx, dir)
 	if err != nil {
 		return 0, err
 	}

@@ -10,11 +10,11 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	got, err := parse("# about it\ntests ./a\ntests ./b/...\n\none is one\na.go\n-\tif x {\n-\t}\n+\tif y {\n+\t}\n\n" +
+	got, err := parse("# about it\ntests ./a\ntests ./b/... -skip TestB\n\none is one\na.go\n-\tif x {\n-\t}\n+\tif y {\n+\t}\n\n" +
 		"# gone\nb.go is used\nb.go\ntests ./c -run TestC\npaid for 2 7\n-\tuse()\n")
 	want := table{[]mutant{
-		{claim: "one is one", file: "a.go", from: "\tif x {\n\t}", to: "\tif y {\n\t}", tests: []test{{packages: "./a"}, {packages: "./b/..."}}},
-		{claim: "b.go is used", file: "b.go", from: "\tuse()", tests: []test{{"./c", "TestC"}}, paidFor: []string{"2", "7"}},
+		{claim: "one is one", file: "a.go", from: "\tif x {\n\t}", to: "\tif y {\n\t}", tests: []test{{packages: "./a"}, {packages: "./b/...", skip: "TestB"}}},
+		{claim: "b.go is used", file: "b.go", from: "\tuse()", tests: []test{{packages: "./c", run: "TestC"}}, paidFor: []string{"2", "7"}},
 	}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(table{}, mutant{}, test{})); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)

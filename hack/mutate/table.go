@@ -22,21 +22,24 @@ type mutant struct {
 
 // test is some tests of one package, or of several.
 type test struct {
-	packages string
-	run      string // as go test -run takes it; "" is all
+	packages  string
+	run, skip string // as go test takes them; "" is all, and none
 }
 
 func (t test) String() string {
-	if t.run == "" {
-		return t.packages
+	switch {
+	case t.run != "":
+		return t.packages + " -run " + t.run
+	case t.skip != "":
+		return t.packages + " -skip " + t.skip
 	}
-	return t.packages + " -run " + t.run
+	return t.packages
 }
 
 // table is one file of mutants. Its first lines say which tests must catch them,
 // in the order in which they are tried:
 //
-//	tests ./internal/fsm
+//	tests ./internal/fsm -skip TestLong
 //	tests ./internal/fsm/fsmtest/... -run TestPlanted
 //
 // and each mutant is a claim, a file and a small difference:
@@ -110,10 +113,13 @@ func headOf(block string) (m mutant, lines []string) {
 	return m, lines
 }
 
-// parseTest reads packages, and after them -run and what is to run.
+// parseTest reads packages, and after them which of their tests.
 func parseTest(words []string) test {
-	if len(words) == 3 && words[1] == "-run" {
-		return test{words[0], words[2]}
+	switch {
+	case len(words) == 3 && words[1] == "-run":
+		return test{packages: words[0], run: words[2]}
+	case len(words) == 3 && words[1] == "-skip":
+		return test{packages: words[0], skip: words[2]}
 	}
 	return test{packages: strings.Join(words, " ")}
 }

@@ -76,16 +76,17 @@ func TestHunt(t *testing.T) {
 	tried := table{[]mutant{
 		{claim: "caught", file: "p.go", from: "\tsum = n // so far", to: "\tsum = 0", tests: all},
 		{claim: "alive", file: "p.go", from: "func same[V comparable](a, b V) bool { return a == b }", to: "func same[V comparable](a, b V) bool { return true }", tests: all},
-		{claim: "not asked", file: "p.go", from: "\t\tsum += m", to: "\t\tsum -= m", tests: []test{{".", "TestRest"}}},
+		{claim: "not asked", file: "p.go", from: "\t\tsum += m", to: "\t\tsum -= m", tests: []test{{packages: ".", run: "TestRest"}}},
 		{claim: "caught alone", file: "p.go", from: "const limit = 3", to: "const limit = 4", tests: all},
 		{claim: "does not build", file: "p.go", from: "const limit = 3", to: "const limit = x", tests: all},
+		{claim: "does not build in a function", file: "p.go", from: "\treturn min(sum, limit)", to: "\treturn min(sum, limits)", tests: all},
 		{claim: "no longer applies", file: "p.go", from: "const limit = 2", to: "", tests: all},
 	}}
 	ctx := context.Background()
 	if err := tried.expand(ctx); err != nil {
 		t.Fatal(err)
 	}
-	d, err := tried.prepare(t.TempDir())
+	d, err := tried.settle(ctx, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -206,3 +206,15 @@ func TestASourceLogsOnToItsTarget(t *testing.T) {
 		t.Errorf("without passwords, as %q", s.User)
 	}
 }
+
+// While slots are on their way as a whole, nothing else is begun.
+func TestJobsAreWaitedFor(t *testing.T) {
+	c, m := stocked(t, "9.1.2")
+	for range 3 { // the jobs do not get on
+		if done, err := m.step(t.Context()); done || err != nil {
+			t.Fatalf("done %t, %v", done, err)
+		}
+	}
+	c.Settle()
+	finish(t, c, m)
+}

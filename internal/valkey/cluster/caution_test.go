@@ -111,7 +111,7 @@ func TestAReplicaIsPromotedWithCare(t *testing.T) {
 
 // Of several shards without a primary one is helped at a time: votes are cast one after the
 // other. Which pods must not run is said with it, so that it is asked once more.
-func TestOnePromotionAtATime(t *testing.T) {
+func TestPromotionsComeOneAtATime(t *testing.T) {
 	_, all := standingCluster(sized(newCluster(), Even(5, 1)))
 	w := clone(all[len(all)-1].world)
 	ended(&w, time.Second)

@@ -106,6 +106,16 @@ func TestChildrenDoNotComeAndGo(t *testing.T) {
 	}
 }
 
+// What a cluster owns goes with it by garbage collection alone: nobody has to take anything
+// off before.
+func TestNothingHasAFinalizer(t *testing.T) {
+	for _, child := range builder.Children(everything(), 3) {
+		if owner := metav1.GetControllerOf(child); len(child.GetFinalizers()) > 0 || owner == nil || owner.UID != "c1" {
+			t.Errorf("%s %s has finalizers %v and owner %v", KindOf(child), child.GetName(), child.GetFinalizers(), owner)
+		}
+	}
+}
+
 // Selectors select the pods of their own shard, whatever else pods bear.
 func TestSelectorsSelectTheirPods(t *testing.T) {
 	c := newCluster()

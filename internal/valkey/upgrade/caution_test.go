@@ -122,7 +122,7 @@ func TestAFailoverIsAskedForWithItsProofOnly(t *testing.T) {
 }
 
 // Voters below 8.1 need time between two failovers, whoever asked for the first.
-func TestFailoversAreSpaced(t *testing.T) {
+func TestSpacingOfFailovers(t *testing.T) {
 	last := func(d time.Duration, failed int32) func(*valkeyv1.ShardUpgrade, *World) {
 		return func(s *valkeyv1.ShardUpgrade, w *World) {
 			w.Nodes[1].Outdated, s.LastFailover, s.FailedFailovers = false, ago(d), failed

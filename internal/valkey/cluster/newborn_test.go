@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"testing"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// reborn lets the servers of the first shard be newborn, and everyone have given their slots
+// up, in a cluster that nobody has noted as formed.
+func reborn(c *valkeyv1.ValkeyCluster, w *World) {
+	orphanedSlots(c, w)
+	for _, n := range w.Nodes {
+		giveUp(n.Server, "id of web-0-0")
+	}
+}
+
+// orphanedSlots is the same while the others still see the slots at the one that had them.
+func orphanedSlots(_ *valkeyv1.ValkeyCluster, w *World) {
+	for i := range 2 {
+		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+	}
+	w.Formed, w.Reservation.State = false, Ours
+}
+
+// Slots are given to newborn servers only, in a cluster that is being made, by who may.
+func TestSlotsAreGivenOnce(t *testing.T) {
+	tryCautions(t, AssigningSlots, map[string]caution{
+		"a shard has none yet": {reborn, "add-slots web-0-0 0-5461", AssigningSlots},
+		"the cluster was formed": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			reborn(c, w)
+			w.Formed = true
+		}, "", AssigningSlots},
+		"the reservation is not known": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			reborn(c, w)
+			w.Reservation.State = ""
+		}, "", AssigningSlots},
+		"a server of another cluster is known": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			reborn(c, w)
+			gone(w)
+		}, "", AssigningSlots},
+		"the others see them with somebody": {orphanedSlots, "", AssigningSlots},
+	})
+}
+
+// Replicas are made of servers that hold nothing, and nobody is hurried who holds something.
+func TestReplicasAreMadeOfNothing(t *testing.T) {
+	loose := func(c *valkeyv1.ValkeyCluster, w *World) {
+		w.Formed, w.Reservation.State = false, Ours
+		w.Nodes[1].Server.View[1].Follows = ""
+	}
+	hesitant := func(c *valkeyv1.ValkeyCluster, w *World) {
+		w.Formed, w.Reservation.State = false, Ours
+		for i := 0; i < len(w.Nodes); i += 2 {
+			w.Nodes[i].Server.OK = false
+		}
+	}
+	tryCautions(t, ConfiguringReplicas, map[string]caution{
+		"one is to be a replica": {loose, "replicate web-0-1 from web-0-0", ConfiguringReplicas},
+		"one that has keys":      {func(c *valkeyv1.ValkeyCluster, w *World) { loose(c, w); w.Nodes[1].Server.Empty = false }, "", ConfiguringReplicas},
+		"primaries hesitate":     {hesitant, "set-node-timeout 500ms at 3 servers", ConfiguringReplicas},
+		"primaries hesitate, and there are keys": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			hesitant(c, w)
+			w.Nodes[1].Server.Empty = false
+		}, "", ConfiguringReplicas},
+	})
+}
+
+// A cluster that lost everything begins anew only if the user said so.
+func TestTotalLossIsNotForgotten(t *testing.T) {
+	lost := func(on valkeyv1.OnTotalLoss) func(*valkeyv1.ValkeyCluster, *World) {
+		return func(c *valkeyv1.ValkeyCluster, w *World) {
+			c.Spec.OnTotalLoss = on
+			for i := range w.Nodes {
+				w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+			}
+		}
+	}
+	tryCautions(t, Failed, map[string]caution{
+		"it is not to be made anew": {lost(valkeyv1.FailOnTotalLoss), "", Failed},
+		"it is":                     {lost(valkeyv1.RecreateOnTotalLoss), "forget-data", Failed},
+	})
+}
+
+// Nothing is called healthy that is not whole, and what an upgrade left is left.
+func TestWhatIsHealthyAndWhatIsLeft(t *testing.T) {
+	tryCautions(t, Degraded, map[string]caution{
+		"all is well": {func(*valkeyv1.ValkeyCluster, *World) {}, "", Running},
+		"a slot has no owner": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			for _, n := range w.Nodes {
+				n.Server.View[4].Slots = "10923-16382"
+			}
+		}, "", Degraded},
+		"a server does not serve": {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[4].Server.OK = false }, "", Degraded},
+		"one sees another in another shard": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Nodes[4].Server.View[1].Shard = "another"
+		}, "", Degraded},
+	})
+	drifted := func(w *World, current bool) {
+		for i, c := range w.Children {
+			if c.Kind == KindStatefulSet {
+				w.Children[i].Template, w.Children[i].Current = "given by an upgrade", current
+			}
+		}
+	}
+	tryCautions(t, Running, map[string]caution{
+		"shards run what a user's upgrade gave them": {func(_ *valkeyv1.ValkeyCluster, w *World) { drifted(w, true) }, "", Running},
+		"and then the spec is edited":                {func(_ *valkeyv1.ValkeyCluster, w *World) { drifted(w, false) }, "make-upgrade web-template", Running},
+	})
+}
+
+// A shard that is added, or made anew, runs what all others do, whatever the spec says by now.
+func TestANewShardRunsWhatOthersDo(t *testing.T) {
+	w := clone(made()[len(made())-1].world)
+	c := sized(newCluster(), Even(4, 1))
+	c.Spec.Image = "valkey:9.1"
+	wish(c, &w)
+	for i, child := range w.Children {
+		if child.UID != "" && child.Kind == KindStatefulSet {
+			w.Children[i].Image = "valkey:8.1"
+		}
+	}
+	effects := growth(input{Obj: c, World: w})
+	if len(effects) != 1 || effects[0].(ApplyChild).Image != "valkey:8.1" || effects[0].(ApplyChild).Shard != 3 {
+		t.Errorf("%+v", effects)
+	}
+}
+
+// stranger is a server in the place of a lost one, which nobody has met.
+func stranger(w *World, change func(*topology.Server)) {
+	closeBudget(w)
+	n := newborn(w.Nodes[1].Pod, "valkey:8.1")
+	n.Server.ID, n.Server.View[0].ID = "id of another", "id of another"
+	change(n.Server)
+	w.Nodes[1] = n
+}
+
+// What comes back is brought back where it was, and what comes instead only if it brings
+// nothing with it.
+func TestServersAreBroughtBack(t *testing.T) {
+	tryCautions(t, Degraded, map[string]caution{
+		"all have another address": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			for i := range w.Nodes {
+				w.Nodes[i].Addr = w.Nodes[(i+1)%len(w.Nodes)].Name + ":7000"
+			}
+		}, "meet 24 pairs", ""},
+		"one in the place of a lost one": {func(_ *valkeyv1.ValkeyCluster, w *World) { stranger(w, func(*topology.Server) {}) }, "meet 4 pairs", ""},
+		"one that has keys":              {func(_ *valkeyv1.ValkeyCluster, w *World) { stranger(w, func(s *topology.Server) { s.Empty = false }) }, "", ""},
+		"one of another cluster": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			stranger(w, func(s *topology.Server) { s.View = append(s.View, topology.Peer{ID: "zz theirs"}) })
+		}, "", ""},
+	})
+}
+
+// Who goes is not the heir of another that goes, however much it has; and who goes is not
+// forgotten by those who need it.
+func TestWhoStaysCounts(t *testing.T) {
+	_, all := standingCluster(sized(newCluster(), Even(3, 2)))
+	w := clone(all[len(all)-1].world)
+	takeOver(w.Nodes, Failover{At: memberOf(w.Nodes[2]), From: memberOf(w.Nodes[0])})
+	converse(w.Nodes)
+	w.Nodes[1].Server.Offset, w.Nodes[2].Server.Offset = 9, 9
+	in := input{Obj: sized(newCluster(), Even(3, 0)), World: w, Now: present}
+	heir, _, doubt := heirOf(in, w.Nodes.Shard(0))
+	if heir.Name != "web-0-0" || doubt != "" {
+		t.Errorf("%s, %q", heir.Name, doubt)
+	}
+	tryCautions(t, RemovingNodesFromCluster, map[string]caution{
+		"one has a slot open with one that goes": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			c.Spec.ReplicasPerMaster, w.Reservation.State = new(int32), Ours
+			closeBudget(w)
+			for i := 1; i < len(w.Nodes); i += 2 {
+				reset(w.Nodes, Reset{memberOf(w.Nodes[i])})
+			}
+			w.Nodes[0].Server.Open = []topology.OpenSlot{{Slot: 7, Peer: "id of web-0-1"}}
+		}, "forget id of web-1-1 at 3 servers, forget id of web-2-1 at 3 servers", RemovingNodesFromCluster},
+	})
+}
