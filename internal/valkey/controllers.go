@@ -21,7 +21,7 @@ type Parts struct {
 	Door    Door
 	Sampler *Sampler
 	Work    *kube.Worker // moves slots
-	Access  *kube.Worker // changes passwords and certificates
+	Access  *kube.Worker // changes passwords, certificates and settings
 }
 
 // NewUpgrade builds the controller of ValkeyUpgrades.
@@ -60,6 +60,7 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 			p.Sampler.Every(key, 0)
 			p.Work.Forget(key)
 			p.Access.Forget(key)
+			p.Access.Forget(cluster.SettingsWork(key))
 			return
 		}
 		every := observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes())

@@ -4,6 +4,7 @@ package valkey
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -80,7 +81,10 @@ func setup(a *kube.Area, door Door, build spec.Builder) error {
 		return fmt.Errorf("run sampler: %w", err)
 	}
 	parts := Parts{Build: build, Door: door, Sampler: sampler, Work: &kube.Worker{Wake: waker.Wake}}
-	parts.Access = &kube.Worker{Wake: waker.Wake}
+	parts.Access = &kube.Worker{Wake: func(key read.Key) {
+		key.Name, _, _ = strings.Cut(key.Name, "/") // see cluster.SettingsWork
+		waker.Wake(key)
+	}}
 	for _, work := range []*kube.Worker{parts.Work, parts.Access} {
 		if err := a.Run(work.Start); err != nil {
 			return fmt.Errorf("run worker: %w", err)

@@ -33,6 +33,9 @@ const (
 	Degraded = "Degraded"
 	// AccessApplied: all servers have the passwords and certificates of the Secrets.
 	AccessApplied = "AccessApplied"
+	// ConfigApplied: every server that answers has the settings of spec.config that can be
+	// changed while it runs.
+	ConfigApplied = "ConfigApplied"
 )
 
 // What status.currentOperation says.

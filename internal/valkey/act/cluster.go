@@ -122,6 +122,8 @@ func (a Cluster) operate(ctx context.Context, c *valkeyv1.ValkeyCluster, effect 
 	switch e := effect.(type) {
 	case cluster.ApplyAccess:
 		return true, a.applyAccess(c, e)
+	case cluster.ApplySettings:
+		return true, a.applySettings(c, e)
 	case cluster.MoveSlots:
 		return true, a.moveSlots(client.ObjectKeyFromObject(c), e)
 	case cluster.Failover:
@@ -165,6 +167,11 @@ func (a Cluster) apply(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster
 		}
 		if budget, is := child.(*policyv1.PodDisruptionBudget); is && e.Template == cluster.Closed {
 			spec.Close(budget)
+		}
+		if config, is := child.(*corev1.ConfigMap); is && e.Keep {
+			if err := a.keepSettings(ctx, config); err != nil {
+				return err
+			}
 		}
 		return a.Children.Apply(ctx, child, types.UID(e.UID))
 	}

@@ -49,7 +49,7 @@ func decidePending(in input) fsm.Decision {
 // apply makes children what the spec has them be. The shards keep their width.
 func (w World) apply(children []Child) (effects []fsm.Effect) {
 	for _, c := range children {
-		e := ApplyChild{Child: c.Ref, UID: c.UID}
+		e := ApplyChild{Child: c.Ref, UID: c.UID, Keep: c.Kind == KindConfigMap && w.KeepsSettings()}
 		if c.Kind == KindStatefulSet {
 			e.Shard, e.Replicas = c.Shard, w.Shape[c.Shard]
 		}

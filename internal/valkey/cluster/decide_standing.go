@@ -110,6 +110,7 @@ func housekeeping(in input) (effects []fsm.Effect) {
 		effects = append(effects, e)
 	}
 	effects = append(effects, applyAccess(in)...)
+	effects = append(effects, applySettings(in)...)
 	upgrades, _ := follow(in)
 	return append(effects, upgrades...)
 }

@@ -30,7 +30,8 @@ type ApplyChild struct {
 	// Of a StatefulSet: its shard, and how many replicas that has.
 	Shard, Replicas int
 	// Keep leaves the template of its pods as it is, whatever the spec says by now: any
-	// pod that is lost comes back by it.
+	// pod that is lost comes back by it. Of a ConfigMap it leaves the settings as they are that
+	// are changed while servers run.
 	Keep bool
 	// Template is the one that an upgrade asks for, or Closed for a disruption budget; "" is
 	// that of the spec.

@@ -45,7 +45,7 @@ func Perform(w World, effect fsm.Effect) World {
 func applied(w World, e ApplyChild) {
 	for i, c := range w.Children {
 		switch {
-		case c.Ref != e.Child || c.Foreign || e.Keep:
+		case c.Ref != e.Child || c.Foreign || e.Keep && c.Kind != KindConfigMap:
 			continue
 		case e.Open || e.Template == Closed:
 			w.Children[i].Template = e.Template

@@ -14,6 +14,8 @@ func around(w *World, effect fsm.Effect) {
 	switch e := effect.(type) {
 	case ApplyAccess:
 		w.Access.Work = Ended
+	case ApplySettings:
+		w.Settings.Work = Ended
 	case ChangePasswords:
 		w.Access.Rotation, w.Access.Work = e.Rotation, ""
 	case MakePasswords:

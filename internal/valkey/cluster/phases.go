@@ -85,6 +85,9 @@ const (
 	ReasonUpgradeAbandoned   fsm.Reason = "UpgradeAbandoned"   // shards run different templates, and no upgrade is there to end it
 	ReasonApplyingAccess     fsm.Reason = "ApplyingAccess"     // servers are being told of changed passwords and certificates
 	ReasonAccessApplied      fsm.Reason = "AccessApplied"      // they have them
+	ReasonApplyingConfig     fsm.Reason = "ApplyingConfig"     // servers are being told of changed settings
+	ReasonConfigApplied      fsm.Reason = "ConfigApplied"      // they have them
+	ReasonConfigRefused      fsm.Reason = "ConfigRefused"      // a server does not take a setting; the message is its own
 	ReasonNodesMissing       fsm.Reason = "NodesMissing"       // a node is not ready or out of reach
 	ReasonShielding          fsm.Reason = "Shielding"          // the disruption budget is closed or opened, as copies come and go
 	ReasonHealing            fsm.Reason = "Healing"            // servers that were lost or moved are being brought back

@@ -144,8 +144,10 @@ func conditions(in input, _ fsm.Decision) []metav1.Condition {
 	for i := range own {
 		own[i].Reason = string(phase)
 	}
-	if access, has := accessCondition(in); has {
-		own = append(own, access)
+	for _, of := range []func(input) (metav1.Condition, bool){accessCondition, settingsCondition} {
+		if c, has := of(in); has {
+			own = append(own, c)
+		}
 	}
 	if up := in.World.Upgrade; up != nil && phase == Running {
 		own = append(own, metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(ReasonUpgrading),

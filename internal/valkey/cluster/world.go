@@ -27,6 +27,8 @@ type World struct {
 	Own []OwnUpgrade `json:"own,omitempty"`
 	// Access is what is needed to log on to servers.
 	Access Access `json:"access,omitzero"`
+	// Settings are those that are changed while servers run.
+	Settings Settings `json:"settings,omitzero"`
 	// Nodes is every place there should be, by shard and ordinal; those without a
 	// pod have no UID.
 	Nodes topology.Nodes `json:"nodes,omitempty"`

@@ -70,18 +70,31 @@ func secretOf(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster, na
 	return &s, nil
 }
 
-// applied says what servers were last opened with, and how far the work is that brings all
-// of them to it.
-func (o Cluster) applied(ctx context.Context, w *cluster.World, key read.Key) error {
-	last := o.Servers.Last(key).Value
-	if w.Access.Print = last.Keys; last.Keys == "" {
+// applied says how far servers are with what they are told while they run: access, and
+// settings.
+func (o Cluster) applied(ctx context.Context, w *cluster.World, c *valkeyv1.ValkeyCluster) error {
+	key := read.Key{Namespace: c.Namespace, Name: c.Name}
+	last, live := o.Servers.Last(key).Value, spec.Live(c)
+	if last.Keys == "" && len(live) == 0 {
 		return nil
 	}
 	pods, err := podsOf(ctx, o.Cached, key)
 	if err != nil {
 		return err
 	}
-	starts := startsOf(pods)
+	if last.Keys != "" {
+		o.accessApplied(w, key, last, startsOf(pods))
+	}
+	if len(live) > 0 {
+		o.settingsApplied(w, key, live, pods)
+	}
+	return nil
+}
+
+// accessApplied says what servers were last opened with, and how far the work is that brings
+// all of them to it.
+func (o Cluster) accessApplied(w *cluster.World, key read.Key, last Answers, starts string) {
+	w.Access.Print = last.Keys
 	w.Access.Doubt, w.Access.Rotation, w.Access.Starts = cmp.Or(w.Access.Doubt, last.Doubt), last.Rotation, starts
 	switch work := o.Access.Work(key); {
 	case work.State == read.WorkRunning:
@@ -89,7 +102,6 @@ func (o Cluster) applied(ctx context.Context, w *cluster.World, key read.Key) er
 	case work.State == read.WorkEnded && work.Err == nil && work.For == cluster.AccessWork(last.Keys, starts):
 		w.Access.Work = cluster.Ended
 	}
-	return nil
 }
 
 // startsOf tells the servers that run now from others, before and after they started again:

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,8 +20,8 @@ import (
 
 // children compares what should exist with what does. That one does not is believed
 // only from a live read: the cache may not show yet what we have just made.
-func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, shape cluster.Shape) ([]cluster.Child, error) {
-	wanted := o.Build.Children(c, max(len(shape), len(cluster.Wanted(c))))
+func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, w cluster.World) ([]cluster.Child, error) {
+	wanted := o.Build.Children(c, max(len(w.Shape), len(cluster.Wanted(c))))
 	children := make([]cluster.Child, 0, len(wanted))
 	shard := 0
 	for _, want := range wanted {
@@ -39,6 +40,9 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, shape 
 			return nil, fmt.Errorf("read %s: %w", child.Ref, err)
 		}
 		if err == nil {
+			if config, is := there.(*corev1.ConfigMap); is && w.KeepsSettings() {
+				spec.KeepLive(want.(*corev1.ConfigMap), config)
+			}
 			child.UID, child.Version = string(there.GetUID()), there.GetResourceVersion()
 			child.Foreign = !ownedBy(there, c.UID)
 			child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]

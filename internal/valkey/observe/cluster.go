@@ -52,9 +52,6 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	if w.Formed {
 		w.Shape = recorded(c, shards)
 	}
-	if w.Children, err = o.children(ctx, c, w.Shape); err != nil {
-		return w, err
-	}
 	if w.Reservation, w.Upgrade, err = o.reservation(ctx, c); err != nil {
 		return w, err
 	}
@@ -71,7 +68,11 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	if w.Nodes, err = o.nodes(ctx, c, w.Shape, shards); err != nil {
 		return w, err
 	}
-	return w, o.applied(ctx, &w, read.Key{Namespace: c.Namespace, Name: c.Name})
+	if err := o.applied(ctx, &w, c); err != nil {
+		return w, err
+	}
+	w.Children, err = o.children(ctx, c, w)
+	return w, err
 }
 
 // migration is what is known of the work that moves slots.

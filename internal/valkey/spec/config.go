@@ -32,11 +32,17 @@ func config(c *valkeyv1.ValkeyCluster) string {
 	for _, s := range settings(c) {
 		fmt.Fprintf(&b, "\n# %s\n%s %s\n", s.why, s.directive, s.value)
 	}
-	if len(c.Spec.Config) > 0 {
-		b.WriteString("\n# From spec.config.\n")
-	}
-	for _, directive := range slices.Sorted(maps.Keys(c.Spec.Config)) {
-		fmt.Fprintf(&b, "%s %s\n", directive, c.Spec.Config[directive])
+	for _, part := range []struct {
+		header string
+		live   bool
+	}{{"\n# From spec.config.\n", false}, {liveHeader, true}} {
+		header := part.header
+		for _, directive := range slices.Sorted(maps.Keys(c.Spec.Config)) {
+			if NeedsRestart(directive) != part.live {
+				fmt.Fprintf(&b, "%s%s %s\n", header, directive, c.Spec.Config[directive])
+				header = ""
+			}
+		}
 	}
 	return b.String()
 }

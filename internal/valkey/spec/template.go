@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +66,7 @@ func (b Builder) variant(c *valkeyv1.ValkeyCluster, shard int, v Variant) corev1
 func configName(c *valkeyv1.ValkeyCluster) string {
 	c = c.DeepCopy()
 	c.Spec.NodeTimeoutSeconds = 0
+	maps.DeleteFunc(c.Spec.Config, func(directive string, _ valkeyv1.ConfigValue) bool { return !NeedsRestart(directive) })
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(config(c))))[:16]
 }
 

@@ -18,9 +18,10 @@ import (
 // server is one place in which a server runs now and then.
 type server struct {
 	*cluster
-	ip  string
-	dir string
-	cmd *exec.Cmd
+	ip   string
+	dir  string
+	cmd  *exec.Cmd
+	more string // further lines of its configuration
 }
 
 func (s *server) addr() string     { return net.JoinHostPort(s.ip, port) }
@@ -65,8 +66,8 @@ func (s *server) configure(t testing.TB) {
 	}
 	text := fmt.Sprintf("port %s\nbind %s\ndir %s\nsave \"\"\nappendonly no\nprotected-mode no\n"+
 		"cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout %d\ncluster-allow-replica-migration no\n"+
-		"cluster-require-full-coverage no\nrepl-diskless-sync-delay 0\nrepl-backlog-size 16mb\n",
-		port, s.ip, s.dir, nodeTimeout.Milliseconds())
+		"cluster-require-full-coverage no\nrepl-diskless-sync-delay 0\nrepl-backlog-size 16mb\n%s",
+		port, s.ip, s.dir, nodeTimeout.Milliseconds(), s.more)
 	if err := os.WriteFile(s.dir+".conf", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
