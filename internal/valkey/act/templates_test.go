@@ -58,15 +58,16 @@ func TestAShardGetsNoOtherTemplate(t *testing.T) {
 		image  string // "" is refused
 		class  string // the priority class
 	}{
-		"only its width changes":                           {func(*valkeyv1.ValkeyCluster) {}, func(e *cluster.ApplyChild) { e.Keep = true }, "valkey:8.1", ""},
-		"only its width changes, and the spec was edited":  {edit, func(e *cluster.ApplyChild) { e.Keep = true }, "valkey:8.1", ""},
-		"an upgrade asks":                                  {func(*valkeyv1.ValkeyCluster) {}, func(e *cluster.ApplyChild) { e.Template = asked }, "valkey:9.1", ""},
-		"an upgrade asks, and the spec was edited since":   {edit, func(e *cluster.ApplyChild) { e.Template = asked }, "", ""},
-		"an upgrade goes back":                             {func(*valkeyv1.ValkeyCluster) {}, func(e *cluster.ApplyChild) { e.Template = valkeyv1.RevisionPrefix + "web-0-1" }, "valkey:8.0", ""},
-		"an upgrade goes back, and the spec was edited":    {edit, func(e *cluster.ApplyChild) { e.Template = valkeyv1.RevisionPrefix + "web-0-1" }, "valkey:8.0", ""},
-		"a new shard, and all others run something else":   {edit, func(e *cluster.ApplyChild) { e.UID, e.Image = "", "valkey:8.0" }, "valkey:8.0", "data"},
-		"a shard of a cluster that is made by a new edit":  {edit, func(*cluster.ApplyChild) {}, "valkey:8.1", "data"},
-		"a shard of a cluster that is made as it was then": {func(*valkeyv1.ValkeyCluster) {}, func(*cluster.ApplyChild) {}, "valkey:8.1", ""},
+		"only its width changes":                                   {func(*valkeyv1.ValkeyCluster) {}, func(e *cluster.ApplyChild) { e.Keep = true }, "valkey:8.1", ""},
+		"only its width changes, and the spec was edited":          {edit, func(e *cluster.ApplyChild) { e.Keep = true }, "valkey:8.1", ""},
+		"an upgrade asks":                                          {func(*valkeyv1.ValkeyCluster) {}, func(e *cluster.ApplyChild) { e.Template = asked }, "valkey:9.1", ""},
+		"an upgrade asks, and the spec was edited since":           {edit, func(e *cluster.ApplyChild) { e.Template = asked }, "", ""},
+		"an upgrade goes back":                                     {func(*valkeyv1.ValkeyCluster) {}, func(e *cluster.ApplyChild) { e.Template = valkeyv1.RevisionPrefix + "web-0-1" }, "valkey:8.0", ""},
+		"an upgrade goes back, and the spec was edited":            {edit, func(e *cluster.ApplyChild) { e.Template = valkeyv1.RevisionPrefix + "web-0-1" }, "valkey:8.0", ""},
+		"it is wider by now, and nothing proves that a pod may go": {func(*valkeyv1.ValkeyCluster) {}, func(e *cluster.ApplyChild) { e.Keep, e.Replicas = true, 0 }, "", ""},
+		"a new shard, and all others run something else":           {edit, func(e *cluster.ApplyChild) { e.UID, e.Image = "", "valkey:8.0" }, "valkey:8.0", "data"},
+		"a shard of a cluster that is made by a new edit":          {edit, func(*cluster.ApplyChild) {}, "valkey:8.1", "data"},
+		"a shard of a cluster that is made as it was then":         {func(*valkeyv1.ValkeyCluster) {}, func(*cluster.ApplyChild) {}, "valkey:8.1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := build.StatefulSet(was, 0)
