@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/test/bed"
 )
@@ -28,7 +29,11 @@ type Manager struct {
 	bed  *bed.Bed
 	area string
 	args []string
-	cmd  *exec.Cmd
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	wanted bool
+	ended  chan struct{}
 }
 
 // NewManager installs an area on a bed and prepares its manager. The process is
@@ -46,20 +51,61 @@ func NewManager(t testing.TB, b *bed.Bed, area string, args ...string) *Manager 
 	return m
 }
 
-// Start starts the process. Elections are short, so that a killed leader is
-// replaced within seconds; effects still fit between deadline and expiry.
+// startsAgainAfter is what a manager that ended by itself waits for: it does when it loses its election.
+const startsAgainAfter = time.Second
+
+// Start starts the process, and again if it ends by itself, as Kubernetes would.
+// Elections are short, so that a killed leader is replaced within seconds; effects
+// still fit between deadline and expiry.
 func (m *Manager) Start() {
 	m.t.Helper()
-	if m.cmd != nil {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.wanted {
 		m.t.Fatal("the manager runs already")
 	}
+	m.wanted, m.ended = true, make(chan struct{})
+	if err := m.run(); err != nil {
+		m.t.Fatal(err)
+	}
+	go m.keep(m.cmd, m.ended)
+}
+
+// keep waits for the end of a process, and starts another if it was not wanted.
+func (m *Manager) keep(cmd *exec.Cmd, ended chan struct{}) {
+	defer close(ended)
+	for {
+		_ = cmd.Wait() // how it ended is in its log
+		m.mu.Lock()
+		wanted := m.wanted
+		m.mu.Unlock()
+		if !wanted {
+			return
+		}
+		<-time.After(startsAgainAfter)
+		m.mu.Lock()
+		if !m.wanted {
+			m.mu.Unlock()
+			return
+		}
+		err := m.run()
+		cmd = m.cmd
+		m.mu.Unlock()
+		if err != nil {
+			m.t.Errorf("start the manager again: %v", err)
+			return
+		}
+	}
+}
+
+func (m *Manager) run() error {
 	kubeconfig, err := m.bed.KubeconfigFor(User(m.area), "system:serviceaccounts", "system:serviceaccounts:"+SystemNamespace)
 	if err != nil {
-		m.t.Fatal(err)
+		return err
 	}
 	log, err := os.OpenFile(m.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		m.t.Fatal(err)
+		return err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
 	args := append([]string{
@@ -70,9 +116,7 @@ func (m *Manager) Start() {
 	m.cmd = exec.Command(binary(m.t, m.bed), args...)
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := m.cmd.Start(); err != nil {
-		m.t.Fatal(err)
-	}
+	return m.cmd.Start()
 }
 
 // Kill ends the process at once, as a crash does.
@@ -82,17 +126,17 @@ func (m *Manager) Kill() { m.end(syscall.SIGKILL) }
 func (m *Manager) Stop() { m.end(syscall.SIGTERM) }
 
 func (m *Manager) end(sig syscall.Signal) {
-	if m.cmd == nil {
+	m.mu.Lock()
+	if !m.wanted {
+		m.mu.Unlock()
 		return
 	}
+	m.wanted = false
 	if err := m.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		m.t.Errorf("signal the manager: %v", err)
 	}
-	var exit *exec.ExitError
-	if err := m.cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		m.t.Errorf("wait for the manager: %v", err)
-	}
-	m.cmd = nil
+	m.mu.Unlock()
+	<-m.ended
 }
 
 func (m *Manager) logPath() string { return filepath.Join(m.bed.Dir(), "manager-"+m.area+".log") }

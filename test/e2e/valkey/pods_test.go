@@ -1,8 +1,10 @@
 package valkey
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,6 +26,27 @@ func (s *stage) pods(vkc *valkeyv1.ValkeyCluster) map[string]corev1.Pod {
 		pods[p.Name] = p
 	}
 	return pods
+}
+
+// dump shows what a cluster that was given up looks like, before it goes with its namespace.
+func (s *stage) dump(namespace string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	show := func(args ...string) {
+		out, err := s.b.Kubectl(ctx, append([]string{"-n", namespace}, args...)...)
+		s.t.Logf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	show("get", "pods", "-o", "wide")
+	show("get", "vkc,vku", "-o", "yaml")
+	var list corev1.PodList
+	if err := s.c.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		s.t.Log(err)
+	}
+	for _, p := range list.Items {
+		show("logs", p.Name, "--tail=25", "--all-containers")
+		show("exec", p.Name, "--", "valkey-cli", "cluster", "nodes")
+	}
 }
 
 // replaced waits until other pods stand where these were.

@@ -90,6 +90,11 @@ func (s *stage) createAs(namespace string, change func(*valkeyv1.ValkeyCluster))
 	if err := s.c.Create(s.t.Context(), vkc); err != nil {
 		s.t.Fatal(err)
 	}
+	s.t.Cleanup(func() {
+		if s.t.Failed() {
+			s.dump(vkc.Namespace)
+		}
+	})
 	return vkc
 }
 
