@@ -61,6 +61,9 @@ func decideDegraded(in input) fsm.Decision {
 	if healthy {
 		return fsm.Fire(ClusterHealthy, ReasonClusterHealthy).Because("%s", healthyWords(in.World))
 	}
+	if words, lost := majorityLost(in); lost {
+		return withHousekeeping(in, ReasonMajorityLost, words)
+	}
 	if why, lacks := in.World.lacks(); lacks {
 		doubt = why
 	}
@@ -70,10 +73,15 @@ func decideDegraded(in input) fsm.Decision {
 	if scales, pending := scale(in); pending && !scales.Waits() && approved(in) {
 		return scales
 	}
+	return withHousekeeping(in, ReasonNodesMissing, doubt)
+}
+
+// withHousekeeping waits, and makes anew meanwhile what was lost.
+func withHousekeeping(in input, reason fsm.Reason, words string) fsm.Decision {
 	if effects := housekeeping(in); len(effects) > 0 {
-		return fsm.Do(ReasonNodesMissing, effects...).Because("%s", doubt)
+		return fsm.Do(reason, effects...).Because("%s", words)
 	}
-	return fsm.Wait(ReasonNodesMissing, "pods", "valkey", "children").In(recheck).Because("%s", doubt)
+	return fsm.Wait(reason, "pods", "valkey", "children").In(recheck).Because("%s", words)
 }
 
 // healthy says that nothing is left to wish for, or what is. Servers that were left

@@ -105,10 +105,11 @@ func following(in input) (effects []fsm.Effect) {
 // strangers lets everyone forget servers that no pod answers for any more, and that all
 // who know them have given up.
 func strangers(in input) (effects []fsm.Effect) {
-	// On its volume a server that does not run keeps its name and its data. Once forgotten
-	// it would come back as one that holds something and that nobody knows.
+	// A server that does not run keeps its name, and on a volume its data, as long as its pod
+	// exists: a node without power is not the end of them. Once forgotten it would come back
+	// as one that nobody lets in, for as long as the ban lasts.
 	absent := slices.ContainsFunc(in.World.Nodes, func(n topology.Node) bool { return n.Server == nil && !leaves(in, n) })
-	if absent && in.Obj.Spec.Persistence.Enabled {
+	if absent {
 		return nil
 	}
 	ids, at := givenUp(in.World.Nodes)

@@ -89,6 +89,7 @@ const (
 	ReasonConfigApplied      fsm.Reason = "ConfigApplied"      // they have them
 	ReasonConfigRefused      fsm.Reason = "ConfigRefused"      // a server does not take a setting; the message is its own
 	ReasonNodesMissing       fsm.Reason = "NodesMissing"       // a node is not ready or out of reach
+	ReasonMajorityLost       fsm.Reason = "MajorityLost"       // so many primaries do not answer that no replica can be elected; the message has the way out
 	ReasonShielding          fsm.Reason = "Shielding"          // the disruption budget is closed or opened, as copies come and go
 	ReasonHealing            fsm.Reason = "Healing"            // servers that were lost or moved are being brought back
 	ReasonNotApproved        fsm.Reason = "NotApproved"        // a person must approve status.plan

@@ -13,9 +13,8 @@ func (n Nodes) Voters() Nodes {
 	})
 }
 
-// Quorum says that a majority of those that some server sees as owners of slots answer
-// as such. If not, doubt says so in words.
-func (n Nodes) Quorum() (doubt string, quorum bool) {
+// Owners are those that some server sees as owners of slots.
+func (n Nodes) Owners() map[string]bool {
 	owners := map[string]bool{}
 	for _, m := range n.answering() {
 		for _, p := range m.Server.View {
@@ -24,9 +23,14 @@ func (n Nodes) Quorum() (doubt string, quorum bool) {
 			}
 		}
 	}
-	answer := len(n.Voters())
-	if answer*2 <= len(owners) || answer == 0 {
-		return fmt.Sprintf("%d of %d primaries with slots answer, which is no majority", answer, len(owners)), false
+	return owners
+}
+
+// Quorum says that a majority of the owners answer as such. If not, doubt says so in words.
+func (n Nodes) Quorum() (doubt string, quorum bool) {
+	answer, owners := len(n.Voters()), len(n.Owners())
+	if answer*2 <= owners || answer == 0 {
+		return fmt.Sprintf("%d of %d primaries with slots answer, which is no majority", answer, owners), false
 	}
 	return "", true
 }
