@@ -33,11 +33,11 @@ func (r *Run) await(ctx context.Context, here guard.Here, timeout time.Duration)
 		patience = 4*timeout + 10*time.Second // an automatic failover takes half of it
 	}
 	w := &wait{Run: r, client: client, here: here, timeout: timeout}
-	until := time.Now().Add(patience)
+	began := time.Now()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		w.here.Late = time.Now().After(until)
+		w.here.Settled, w.here.Late = time.Since(began) > 2*timeout, time.Since(began) > patience
 		if done, err := w.round(ctx); done {
 			return err
 		}
@@ -58,6 +58,7 @@ type wait struct {
 
 	said     string
 	asked    time.Time
+	mode     wire.FailoverMode
 	seeds    []string
 	resolved time.Time
 }
@@ -79,7 +80,9 @@ func (w *wait) round(ctx context.Context) (done bool, err error) {
 	case guard.Refuse:
 		return true, fmt.Errorf("%w: %s", ErrRefused, v.Words)
 	case guard.Ask:
-		w.ask(ctx, v, seen)
+		w.ask(ctx, v, wire.Forced, again(seen, w.timeout))
+	case guard.Crown:
+		w.ask(ctx, v, wire.Taken, askAgain)
 	case guard.Wait:
 	}
 	return false, nil
@@ -87,13 +90,13 @@ func (w *wait) round(ctx context.Context) (done bool, err error) {
 
 // ask asks a replica to become the primary. What the others say next shows whether
 // it did; an error is one more thing that may pass.
-func (w *wait) ask(ctx context.Context, v guard.Verdict, seen []guard.Seen) {
-	if !w.asked.IsZero() && time.Since(w.asked) < again(seen, w.timeout) {
+func (w *wait) ask(ctx context.Context, v guard.Verdict, mode wire.FailoverMode, spacing time.Duration) {
+	if !w.asked.IsZero() && w.mode == mode && time.Since(w.asked) < spacing {
 		return
 	}
-	w.asked = time.Now()
-	w.say("asking %s at %s to become the primary", v.ID, v.Addr)
-	if err := w.client.Failover(ctx, wire.Target{Addr: v.Addr, ID: v.ID}, wire.Forced); err != nil {
+	w.asked, w.mode = time.Now(), mode
+	w.say("asking %s at %s to become the primary (%s)", v.ID, v.Addr, mode)
+	if err := w.client.Failover(ctx, wire.Target{Addr: v.Addr, ID: v.ID}, mode); err != nil {
 		w.say("%v", err)
 	}
 }

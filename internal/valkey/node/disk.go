@@ -16,6 +16,9 @@ import (
 // for whoever wants to know what happened.
 const unloadable = ".unloadable"
 
+// outdated is added to the name of a copy of the data that nobody keeps up to date.
+const outdated = ".outdated"
+
 // data looks for what the server would load. With a log it loads nothing else.
 func data(s config.Settings) (guard.Data, error) {
 	if s.Log != "" {
@@ -30,8 +33,16 @@ func data(s config.Settings) (guard.Data, error) {
 		}
 		return guard.Nothing, nil
 	}
-	if filled(s.Snapshot) {
+	switch {
+	case !filled(s.Snapshot):
+		return guard.Nothing, nil
+	case s.Saves:
 		return guard.Snapshot, nil
+	}
+	// A replica writes down what its primary sends it at first, and nobody renews it: by now
+	// it is any number of writes old, and must not be taken for the data.
+	if err := os.Rename(s.Snapshot, s.Snapshot+outdated); err != nil {
+		return "", fmt.Errorf("put an outdated copy aside: %w", err)
 	}
 	return guard.Nothing, nil
 }

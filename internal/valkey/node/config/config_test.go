@@ -18,11 +18,11 @@ func TestParse(t *testing.T) {
 		text string
 		want Settings
 	}{
-		"what servers assume": {"", Settings{".", "nodes.conf", "dump.rdb", "", "6379", 15 * time.Second}},
-		"what we write":       {shared, Settings{"/data", "/data/nodes.conf", "/data/dump.rdb", "", "6379", 5 * time.Second}},
-		"the last one counts": {"port 1\nPORT 2\ndir /a\ndir \"/b\"", Settings{"/b", "/b/nodes.conf", "/b/dump.rdb", "", "2", 15 * time.Second}},
+		"what servers assume": {"", Settings{".", "nodes.conf", "dump.rdb", "", true, "6379", 15 * time.Second}},
+		"what we write":       {shared, Settings{"/data", "/data/nodes.conf", "/data/dump.rdb", "", false, "6379", 5 * time.Second}},
+		"the last one counts": {"port 1\nPORT 2\ndir /a\ndir \"/b\"", Settings{"/b", "/b/nodes.conf", "/b/dump.rdb", "", true, "2", 15 * time.Second}},
 		"a log of changes": {"appendonly \"yes\"\nappenddirname 'log'\ndir /d\ncluster-config-file n\ndbfilename r",
-			Settings{"/d", "/d/n", "/d/r", "/d/log", "6379", 15 * time.Second}},
+			Settings{"/d", "/d/n", "/d/r", "/d/log", true, "6379", 15 * time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Parse(c.text)

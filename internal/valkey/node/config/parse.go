@@ -18,6 +18,7 @@ type Settings struct {
 	NodesConf string // path of what the server knows of the others
 	Snapshot  string // path of the file that holds all data as of some moment
 	Log       string // path of the directory that holds every change; "" if none is kept
+	Saves     bool   // the snapshot is renewed from time to time
 	Port      string // for clients
 	Timeout   time.Duration
 }
@@ -26,7 +27,7 @@ type Settings struct {
 // the last one counts.
 func Parse(text string) (Settings, error) {
 	values := map[string]string{
-		"dir": ".", "cluster-config-file": "nodes.conf", "dbfilename": "dump.rdb", "appendonly": "no",
+		"dir": ".", "cluster-config-file": "nodes.conf", "dbfilename": "dump.rdb", "appendonly": "no", "save": "3600 1",
 		"appenddirname": "appendonlydir", "port": "6379", "cluster-node-timeout": "15000",
 	}
 	for line := range strings.Lines(text) {
@@ -47,6 +48,7 @@ func Parse(text string) (Settings, error) {
 		Snapshot:  filepath.Join(dir, values["dbfilename"]),
 		Port:      values["port"],
 		Timeout:   time.Duration(milliseconds) * time.Millisecond,
+		Saves:     values["save"] != "",
 	}
 	if strings.EqualFold(values["appendonly"], "yes") {
 		s.Log = filepath.Join(dir, values["appenddirname"])

@@ -21,6 +21,8 @@ type Here struct {
 	Data Data
 	// Known is what it wrote when it last ran; nil if it has no memory.
 	Known *nodesconf.File
+	// Settled says that it has looked for so long that whoever lives was seen.
+	Settled bool
 	// Late says that it has waited for as long as it may.
 	Late bool
 	// Accepted says that somebody takes the loss of what replicas may hold.
@@ -45,13 +47,14 @@ type Verdict struct {
 	Words string
 }
 
-// Action is one of four.
+// Action is one of five.
 type Action string
 
 // What a verdict may say.
 const (
 	Start  Action = "start"  // open the port
 	Ask    Action = "ask"    // ask a replica to become the primary, then look again
+	Crown  Action = "crown"  // make it the primary without asking the others, then look again
 	Wait   Action = "wait"   // look again
 	Refuse Action = "refuse" // give up; whoever started this program starts it again
 )

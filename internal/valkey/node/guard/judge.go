@@ -43,13 +43,32 @@ func judgeLoss(h Here, seen []Seen) Verdict {
 	case moved:
 		return Verdict{Do: Start, Words: "another server owns its slots by now"}
 	case len(holders) > 0:
-		b := heir(holders)
-		return late(h, Verdict{Do: Ask, Addr: b.Addr, ID: b.ID, Words: fmt.Sprintf("there is %s to load, and %s at %s holds the data", h.Data, b.ID, b.Addr)})
+		return succeed(h, seen, holders)
 	}
 	if id, missing := absent(h, seen); missing {
 		return late(h, Verdict{Do: Wait, Words: fmt.Sprintf("there is %s to load, and %s, which followed this server, does not answer and may hold the data", h.Data, id)})
 	}
 	return Verdict{Do: Start, Words: "no replica holds its data"}
+}
+
+// succeed lets a replica that holds the data become the primary: by a vote, or, where none can be held, without.
+//
+// Nobody but a replica of this server can have been elected in its place. If all of them answer and none was, and this
+// server, which is the only other one with a right to the slots, has nothing to say, then the best of them is the primary
+// in all but name. Without this two primaries that come back together, of three, would wait for each other's vote.
+func succeed(h Here, seen, holders []Seen) Verdict {
+	b, copies := heir(holders)
+	v := Verdict{Do: Ask, Addr: b.Addr, ID: b.ID, Words: fmt.Sprintf("there is %s to load, and %s at %s holds the data", h.Data, b.ID, b.Addr)}
+	_, missing := absent(h, seen)
+	switch {
+	case !copies && h.Data != Nothing:
+		return late(h, v) // all were restarted, and nobody knows who has the newer copy
+	case !missing && (h.Late || h.Settled && !electable(h, seen)):
+		v.Do = Crown
+	case h.Late:
+		return Verdict{Do: Refuse, Words: v.Words}
+	}
+	return v
 }
 
 // late ends a wait that has lasted too long. Who has nothing never starts over what
@@ -91,18 +110,18 @@ func intrudes(h Here, seen []Seen) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// heir is whom the operator would choose as well. Where that is nobody, because all
-// of them were restarted since and have what they found on disk, it is the one that
-// has most by its own words.
-func heir(holders []Seen) Seen {
+// heir is whom the operator would choose as well: copies says that it has followed this
+// server to the last. Where that is nobody, because all of them were restarted since and
+// have what they found on disk, it is the one that has most by its own words.
+func heir(holders []Seen) (best Seen, copies bool) {
 	servers := make([]*topology.Server, 0, len(holders))
 	for _, s := range holders {
 		servers = append(servers, s.Server)
 	}
 	if b, found := topology.Best(servers); found {
-		return holders[slices.IndexFunc(holders, func(s Seen) bool { return s.ID == b.ID })]
+		return holders[slices.IndexFunc(holders, func(s Seen) bool { return s.ID == b.ID })], true
 	}
 	return slices.MinFunc(holders, func(a, b Seen) int {
 		return cmp.Or(cmp.Compare(b.Offset, a.Offset), cmp.Compare(a.ID, b.ID))
-	})
+	}), false
 }

@@ -107,6 +107,8 @@ func data(d Data) func(*scene)             { return func(s *scene) { s.here.Data
 func forgetful(s *scene)                   { s.here.Known = nil }
 func patienceOver(s *scene)                { s.here.Late = true }
 func at(addr string) func(*scene)          { return func(s *scene) { s.here.Addr = addr } }
+func settled(s *scene)                     { s.here.Settled = true }
+func restarted(s *scene)                   { s.servers["a1"].LinkDown, s.servers["a2"].LinkDown = -1, -1 }
 func ahead(s *scene)                       { s.servers["a2"].Offset = 51 }
 
 func TestJudge(t *testing.T) {
@@ -116,11 +118,9 @@ func TestJudge(t *testing.T) {
 		do    Action
 		asked string
 	}{
-		"it lost its data: the best replica takes over":   {nil, Ask, "a1"},
-		"the one with more of the data is the better one": {[]func(*scene){ahead}, Ask, "a2"},
-		"all were restarted since, and have what is on their disks": {[]func(*scene){ahead, func(s *scene) {
-			s.servers["a1"].LinkDown, s.servers["a2"].LinkDown = -1, -1
-		}}, Ask, "a2"},
+		"it lost its data: the best replica takes over":             {nil, Ask, "a1"},
+		"the one with more of the data is the better one":           {[]func(*scene){ahead}, Ask, "a2"},
+		"all were restarted since, and have what is on their disks": {[]func(*scene){ahead, restarted}, Ask, "a2"},
 		"one that is being sent everything is not asked":            {[]func(*scene){func(s *scene) { s.servers["a1"].Syncing = true }}, Ask, "a2"},
 		"also at another address":                                   {[]func(*scene){at("10.0.0.9:1")}, Ask, "a1"},
 		"an older copy is not enough while a replica has more":      {[]func(*scene){data(Snapshot)}, Ask, "a1"},
@@ -134,8 +134,16 @@ func TestJudge(t *testing.T) {
 		"no replica answers":                                        {[]func(*scene){silence("a1", "a2")}, Wait, ""},
 		"nobody answers":                                            {[]func(*scene){silence(everyone...)}, Wait, ""},
 		"nobody has answered for long: others may hold the data":    {[]func(*scene){silence(everyone...), patienceOver}, Refuse, ""},
-		"nobody took over for long":                                 {[]func(*scene){patienceOver}, Refuse, ""},
-		"nobody took over for long, and there is an older copy":     {[]func(*scene){patienceOver, data(Snapshot)}, Start, ""},
+		"nobody took over for long, and no other replica can have":  {[]func(*scene){patienceOver}, Crown, "a1"},
+		"the same with an older copy":                               {[]func(*scene){patienceOver, data(Snapshot)}, Crown, "a1"},
+		"nobody took over for long, and another replica may have":   {[]func(*scene){patienceOver, silence("a2")}, Refuse, ""},
+		"an older copy is no reason to start over a newer one":      {[]func(*scene){patienceOver, silence("a2"), data(Snapshot)}, Refuse, ""},
+		"all were restarted, and each has an older copy, for long":  {[]func(*scene){patienceOver, data(Snapshot), restarted}, Start, ""},
+		"most voters are gone, and all replicas are there":          {[]func(*scene){settled, silence("b", "c")}, Crown, "a1"},
+		"most voters are gone, and a replica as well":               {[]func(*scene){settled, silence("b", "c", "a2")}, Ask, "a1"},
+		"most voters were not seen yet":                             {[]func(*scene){silence("b", "c")}, Ask, "a1"},
+		"there are votes":                                           {[]func(*scene){settled}, Ask, "a1"},
+		"most voters are gone, and each has an older copy":          {[]func(*scene){settled, silence("b", "c"), data(Snapshot), restarted}, Ask, "a1"},
 		"nobody answered for long, and there is an older copy":      {[]func(*scene){silence(everyone...), patienceOver, data(Snapshot)}, Start, ""},
 		"the loss was accepted":                                     {[]func(*scene){func(s *scene) { s.here.Accepted = true }}, Start, ""},
 		"the replicas lost everything as well":                      {[]func(*scene){empty("a1", "a2")}, Start, ""},

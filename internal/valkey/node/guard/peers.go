@@ -63,9 +63,8 @@ func absent(h Here, seen []Seen) (id string, missing bool) {
 	return "", false
 }
 
-// forgotten says that most of those who vote answer, and that nobody who answers
-// knows id any more: it was removed on purpose.
-func forgotten(h Here, seen []Seen, id string) bool {
+// electable says that most of those who vote answer.
+func electable(h Here, seen []Seen) bool {
 	voters, answering := 1, 0 // this server is one, and is not heard
 	for _, p := range h.Known.Peers {
 		if p.Follows != "" || p.Slots == "" {
@@ -76,6 +75,12 @@ func forgotten(h Here, seen []Seen, id string) bool {
 			answering++
 		}
 	}
+	return 2*answering > voters
+}
+
+// forgotten says that most of those who vote answer, and that nobody who answers
+// knows id any more: it was removed on purpose.
+func forgotten(h Here, seen []Seen, id string) bool {
 	known := slices.ContainsFunc(seen, func(s Seen) bool { return s.Knows(id) })
-	return !known && 2*answering > voters
+	return !known && electable(h, seen)
 }
