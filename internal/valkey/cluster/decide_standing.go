@@ -53,6 +53,9 @@ func decideRunning(in input) fsm.Decision {
 	if pending {
 		return scales
 	}
+	if spreads, is := crowded(in); is && reason == ReasonClusterHealthy {
+		return spreads
+	}
 	return fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words)
 }
 

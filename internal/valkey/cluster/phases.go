@@ -93,6 +93,7 @@ const (
 	ReasonShielding          fsm.Reason = "Shielding"          // the disruption budget is closed or opened, as copies come and go
 	ReasonHealing            fsm.Reason = "Healing"            // servers that were lost or moved are being brought back
 	ReasonNotApproved        fsm.Reason = "NotApproved"        // a person must approve status.plan
+	ReasonSpreading          fsm.Reason = "Spreading"          // a replica takes over because one machine has most of the primaries
 	ReasonScaling            fsm.Reason = "Scaling"            // the spec asks for another number of shards or replicas
 	ReasonMoving             fsm.Reason = "Moving"             // slots are being moved
 	ReasonBalanced           fsm.Reason = "Balanced"           // every slot is where it should be

@@ -103,7 +103,7 @@ func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod
 }
 
 func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
-	at.UID, at.Addr, at.Trouble = string(p.UID), addrOf(p), trouble(p)
+	at.UID, at.Addr, at.Host, at.Trouble = string(p.UID), addrOf(p), p.Spec.NodeName, trouble(p)
 	at.Version, at.Unborn = p.ResourceVersion, unborn(p)
 	at.EndedAt, at.Ended = ended(p)
 	at.Leaving = p.DeletionTimestamp != nil

@@ -16,6 +16,7 @@ type Pod struct {
 	Shard   int    `json:"shard"`
 	Ordinal int    `json:"ordinal"`
 	Addr    string `json:"addr,omitempty"` // host:port of the server; "" until the pod has an IP
+	Host    string `json:"host,omitempty"` // the Kubernetes node; "" until it is scheduled
 	Image   string `json:"image,omitempty"`
 	Ready   bool   `json:"ready,omitempty"` // as Kubernetes judges it
 	// Outdated says that its StatefulSet would make it otherwise by now.
