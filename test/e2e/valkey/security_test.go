@@ -63,16 +63,17 @@ func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
 type secured struct {
 	namespace string
 	authority *harness.Authority
-	login     *corev1.Secret
+	// certificates and login are the user's Secrets.
+	certificates, login *corev1.Secret
 }
 
 // secure makes a certificate, and a user with a password.
 func (s *stage) secure(namespace string) secured {
 	s.t.Helper()
 	authority := harness.NewAuthority(s.t, "shop")
-	s.secret(namespace, "certificates", authority.Issue(s.t, name+"."+namespace+".svc", authority))
+	certificates := s.secret(namespace, "certificates", authority.Issue(s.t, name+"."+namespace+".svc", authority))
 	login := s.secret(namespace, "login", map[string]string{"username": appUser, "password": oldPassword})
-	return secured{namespace, authority, login}
+	return secured{namespace, authority, certificates, login}
 }
 
 // change asks for a cluster with users, encryption and volumes.
