@@ -122,10 +122,8 @@ func TestPlans(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := standsAs(c.from, c.to)
 			if c.edits {
+				edit(in.World)
 				in.World.Template = "another"
-				for i := range in.World.Children {
-					in.World.Children[i].Current = false
-				}
 			}
 			p, doubt := planned(in)
 			got := ""
@@ -139,6 +137,34 @@ func TestPlans(t *testing.T) {
 				t.Errorf("%q, %q\nwant %q", got, doubt, c.want)
 			}
 		})
+	}
+}
+
+// edit lets every shard be otherwise than the spec asks for.
+func edit(w World) {
+	for i := range w.Children {
+		w.Children[i].Current = false
+	}
+}
+
+// Of a combined edit that begins with restarts, these wait for the approval, too.
+func TestRestartsOfAPlanAreApproved(t *testing.T) {
+	in := standsAs(Even(3, 1), Even(3, 0))
+	edit(in.World)
+	in.World.Template, in.Obj.Spec.ApprovePlan = "another", true
+	if effects, _ := follow(in); len(effects) > 0 {
+		t.Errorf("%v before the approval", effects)
+	}
+	if event, _ := scaleEvent(in); event != ReplicaScaleDownDetected {
+		t.Errorf("nothing is at the door: %q", event)
+	}
+	p, _ := planned(in)
+	in.Obj.Annotations = map[string]string{valkeyv1.ApproveAnnotation: p.Token}
+	if effects, _ := follow(in); len(effects) != 1 {
+		t.Errorf("%v after the approval", effects)
+	}
+	if event, _ := scaleEvent(in); event != "" {
+		t.Errorf("%s before the restarts", event)
 	}
 }
 

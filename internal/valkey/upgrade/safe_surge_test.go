@@ -92,3 +92,15 @@ func TestFaultSurgeNotAwaited(t *testing.T) {
 	})
 	caught(t, throughout(b).Crash(), "leaves fewer copies than there were")
 }
+
+// A shard that has the template and not yet the replica is not worked on.
+func TestTheSurgeReplicaIsAwaited(t *testing.T) {
+	u, w, one := newUpgrade(), running("8.1.1", 1, 0), int32(1)
+	w.Shards[0].Template, w.Nodes[0].Outdated = "9.1.2", true
+	u.Status.Phase = InProgress
+	u.Status.Shards = []valkeyv1.ShardUpgrade{{WantTemplate: "9.1.2", WantReplicas: &one, Place: place{Phase: UpgradingReplicas}}}
+	d := decideUpgradingReplicas(shard{Input: input{Obj: u, World: w}, Lane: "0", Place: u.Status.Shards[0].Place})
+	if !d.Waits() || d.Reason != ReasonTemplateNotApplied {
+		t.Errorf("%+v", d)
+	}
+}
