@@ -134,7 +134,7 @@ func lowest(nodes topology.Nodes) string {
 
 // conditions are Available, Progressing and Degraded. Their reason is the phase:
 // what is to be said of it, Ready says.
-func conditions(in input, _ fsm.Decision) []metav1.Condition {
+func conditions(in input, d fsm.Decision) []metav1.Condition {
 	phase := in.Obj.Status.Phase
 	own := []metav1.Condition{
 		{Type: valkeyv1.Available, Status: status(available(phase, in.World))},
@@ -150,8 +150,12 @@ func conditions(in input, _ fsm.Decision) []metav1.Condition {
 		}
 	}
 	if up := in.World.Upgrade; up != nil && phase == Running {
-		own = append(own, metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(ReasonUpgrading),
-			Message: "upgrade " + up.Name + " works on the cluster"})
+		c := metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(ReasonUpgrading),
+			Message: "upgrade " + up.Name + " works on the cluster"}
+		if d.Reason == ReasonReservedByOther { // a change of size waits for it
+			c.Reason, c.Message = string(d.Reason), d.Message
+		}
+		own = append(own, c)
 	}
 	return own
 }
