@@ -30,7 +30,7 @@ test: ## Test what needs no cluster, with the race detector (seconds)
 scenario: ## Rewrite the transcripts of all machines and show what changed
 	@hack/scenario
 
-mutants: ## Break the kernel on purpose, one mutant at a time; every one must be caught
+mutants: ## Break kernel and machines on purpose, one mutant at a time; every one must be caught
 	@hack/mutants
 
 lint: ## Run the linters and the import law

@@ -130,11 +130,15 @@ func (s *stage) timeRebalance(l load) time.Duration {
 	w.await(s.t, writesBefore)
 	fill(s.t, addrs[0], l)
 	cli("add-node", addrs[3], addrs[0])
-	var err error
-	harness.Eventually(s.t, runningWithin, poll, func() error {
-		_, err = s.b.Kubectl(s.t.Context(), "exec", "-n", servers.Namespace, "blank-0", "--", "valkey-cli", "--cluster", "check", addrs[0])
-		return err
-	})
+	for _, addr := range addrs { // it does not wait for that itself
+		ask := s.single(addr)
+		harness.Eventually(s.t, runningWithin, poll, func() error {
+			if info, err := ask("CLUSTER", "INFO").ToString(); err != nil || !strings.Contains(info, "cluster_known_nodes:4") {
+				return fmt.Errorf("%s does not know all: %w", addr, err)
+			}
+			return nil
+		})
+	}
 	began := time.Now()
 	cli("rebalance", addrs[0], "--cluster-use-empty-masters", "--cluster-pipeline", "100")
 	took := time.Since(began)

@@ -24,19 +24,14 @@ var (
 
 const commandWithin = 7 * time.Minute
 
-// TestTourOfTheDocs does what the page of the area tells a new user to do, from top to bottom.
-func TestTourOfTheDocs(t *testing.T) {
+// TestTour does what the tour tells a new user to do, from top to bottom.
+func TestTour(t *testing.T) {
 	s := newStage(t)
 	harness.NewManager(t, s.b, area).Start()
 	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
-	text, err := os.ReadFile(filepath.Join(harness.Root(t), "docs", "areas", "valkey.md"))
+	text, err := os.ReadFile(filepath.Join(harness.Root(t), "docs", "tours", "valkey.md"))
 	s.must(err)
-	_, tour, found := strings.Cut(string(text), "\n### A tour\n")
-	if !found {
-		t.Fatal("the page has no tour")
-	}
-	tour, _, _ = strings.Cut(tour, "\n### ")
-	tour = strings.ReplaceAll(tour, "valkey/valkey:", "bed.local/valkey:") // the bed pulls nothing
+	tour := strings.ReplaceAll(string(text), "valkey/valkey:", "bed.local/valkey:") // the bed pulls nothing
 	dir, commands := t.TempDir(), 0
 	for _, block := range fenced.FindAllStringSubmatch(tour, -1) {
 		if block[1] == "yaml" {
