@@ -132,7 +132,7 @@ func (s *stage) unspoken(vkc *valkeyv1.ValkeyCluster, m *harness.Manager) {
 	}
 	secrets := []string{oldPassword, newPassword}
 	for _, value := range own.Data {
-		secrets = append(secrets, string(value))
+		secrets = append(secrets, strings.Fields(string(value))...)
 	}
 	objects, err := s.b.Kubectl(s.t.Context(), "get", "vkc,statefulsets,pods,configmaps,events,leases", "-n", vkc.Namespace, "-o", "yaml")
 	if err != nil {
