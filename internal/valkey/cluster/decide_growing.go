@@ -59,19 +59,29 @@ func decideRebalancingSlots(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	if effects := attachEmpty(w); len(effects) > 0 {
-		return fsm.Do(ReasonReplicating, effects...).Because("the replicas of new shards to follow their primaries")
-	}
-	if n, behind := w.Nodes.Unsynced(); behind {
-		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be in sync, before slots are moved", n.Name)
-	}
-	if n, idle := hesitates(w.Nodes); idle {
-		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be ready to serve, before slots are moved", n.Name)
+	if d, early := tooEarly(w, len(w.Shape)); early {
+		return d
 	}
 	if d, moving := move(in, len(w.Shape)); moving {
 		return d
 	}
 	return fsm.Fire(SlotsRebalanced, ReasonBalanced)
+}
+
+// tooEarly sees to it that those of the first shards that own nothing yet have their
+// replicas, and serve, before they are given anything.
+func tooEarly(w World, shards int) (fsm.Decision, bool) {
+	if effects := attachEmpty(w, shards); len(effects) > 0 {
+		return fsm.Do(ReasonReplicating, effects...).Because("the replicas of new shards to follow their primaries"), true
+	}
+	if n, behind := w.Nodes.Unsynced(); behind {
+		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be in sync, before slots are moved", n.Name), true
+	}
+	staying := slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Shard >= shards })
+	if n, idle := hesitates(staying); idle {
+		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be ready to serve, before slots are moved", n.Name), true
+	}
+	return fsm.Decision{}, false
 }
 
 // decideConfiguringNewReplicas attaches the replicas that were added to shards.
@@ -104,9 +114,9 @@ func hesitates(nodes topology.Nodes) (topology.Node, bool) {
 	return nodes[i], true
 }
 
-// attachEmpty makes the servers of a shard that owns nothing follow its first.
-func attachEmpty(w World) (effects []fsm.Effect) {
-	for i := range w.Shape {
+// attachEmpty makes the servers of each of the first shards that owns nothing follow its first.
+func attachEmpty(w World, shards int) (effects []fsm.Effect) {
+	for i := range min(shards, len(w.Shape)) {
 		shard := w.Nodes.Shard(i)
 		if _, owned := shard.Owner(); owned {
 			continue

@@ -15,8 +15,8 @@ func decideEvacuatingSlots(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	if n, behind := w.Nodes.Unsynced(); behind {
-		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be in sync, before slots are moved", n.Name)
+	if d, early := tooEarly(w, len(Wanted(in.Obj))); early { // shards may have been added and taken back in part
+		return d
 	}
 	if d, moving := move(in, len(Wanted(in.Obj))); moving {
 		return d
