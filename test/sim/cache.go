@@ -174,20 +174,3 @@ func selected(obj *unstructured.Unstructured, o *client.ListOptions) bool {
 	return (o.Namespace == "" || o.Namespace == obj.GetNamespace()) &&
 		(o.LabelSelector == nil || o.LabelSelector.Matches(labels.Set(obj.GetLabels())))
 }
-
-// live reads past the cache.
-type live struct{ *Cell }
-
-// Get implements client.Reader.
-func (l live) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	return l.cross(ctx, op{site: "live get " + l.run.kind(obj), kind: liveRead, do: func(ctx context.Context, _ *Call) (func(), error) {
-		return nil, l.run.lab.actor.Get(ctx, key, obj, opts...)
-	}})
-}
-
-// List implements client.Reader.
-func (l live) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	return l.cross(ctx, op{site: "live list " + l.run.kind(list), kind: liveRead, do: func(ctx context.Context, _ *Call) (func(), error) {
-		return nil, l.run.lab.actor.List(ctx, list, opts...)
-	}})
-}

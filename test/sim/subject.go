@@ -25,6 +25,9 @@ type Subject struct {
 	// Kinds are what the end is compared by, in the namespace of the plan; objects
 	// elsewhere are compared if they were written in the story.
 	Kinds []schema.GroupVersionKind
+	// Own are the kinds that nobody writes but the users and controllers of the story, so
+	// that a read past the cache need not ask the API server. It may be empty.
+	Own []schema.GroupVersionKind
 	// Open begins the story of one plan. Plans run side by side, so whatever a story
 	// remembers is made here.
 	Open func(*World) *Play

@@ -5,8 +5,11 @@ package valkey
 import (
 	"context"
 	"fmt"
+	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -16,11 +19,10 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
-	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
-	"github.com/statecraft-dev/statecraft/internal/valkey"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/sim"
@@ -33,6 +35,7 @@ var (
 	upgradeKind     = valkeyv1.GroupVersion.WithKind("ValkeyUpgrade")
 	statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 	podKind         = corev1.SchemeGroupVersion.WithKind("Pod")
+	leaseKind       = coordinationv1.SchemeGroupVersion.WithKind("Lease") // reservations
 	// What a cluster owns.
 	childKinds = []schema.GroupVersionKind{
 		corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
@@ -42,7 +45,10 @@ var (
 
 // Subjects are the stories of area valkey.
 func Subjects() []*sim.Subject {
-	return []*sim.Subject{subject("cluster-forms", openForms), subject("cluster-scales", openScales)}
+	return []*sim.Subject{
+		subject("cluster-forms", openForms), subject("cluster-scales", openScales), subject("cluster-upgrades", openUpgrades),
+		subject("cluster-upgrade-goes-back", openGoesBack),
+	}
 }
 
 func subject(name string, open func(*sim.World) *sim.Play) *sim.Subject {
@@ -51,6 +57,7 @@ func subject(name string, open func(*sim.World) *sim.Play) *sim.Subject {
 		User:   harness.User(area),
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + harness.SystemNamespace},
 		Kinds:  append([]schema.GroupVersionKind{clusterKind, upgradeKind, podKind}, childKinds...),
+		Own:    []schema.GroupVersionKind{clusterKind, upgradeKind, leaseKind},
 		Open:   open,
 	}
 }
@@ -61,12 +68,18 @@ type story struct {
 	servers *fake.Cluster
 	kubelet *kubelet
 	cluster *valkeyv1.ValkeyCluster
+	upgrade *valkeyv1.ValkeyUpgrade
+
+	mu      sync.Mutex
+	stands  bool                      // the cluster was formed, and serves from now on
+	failing map[wire.Target]time.Time // replicas that were asked to take over, and when
 }
 
 func newStory(w *sim.World) *story {
-	s := &story{world: w, servers: fake.New()}
+	s := &story{world: w, servers: fake.New(), failing: map[wire.Target]time.Time{}}
 	s.cluster = &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "web"}}
-	s.kubelet = &kubelet{world: w, servers: s.servers}
+	s.cluster.Spec.Image = image
+	s.kubelet = &kubelet{world: w, servers: s.servers, gone: map[string]string{}}
 	return s
 }
 
@@ -91,43 +104,6 @@ func openForms(w *sim.World) *sim.Play {
 	}}
 	play.End = s.end
 	return play
-}
-
-func (s *story) build(c *sim.Cell) {
-	env := c.Env()
-	env.ReservationNamespace = harness.SystemNamespace
-	servers := door{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }}
-	sampler := valkey.NewSampler(env, valkey.Open(servers), c.Wake(clusterKind))
-	work := &kube.Worker{Wake: c.Wake(clusterKind)}
-	r := valkey.NewCluster(env, valkey.Parts{
-		Build: spec.Builder{NodeImage: "node"}, Door: valkey.Open(servers), Sampler: sampler, Work: work,
-		Access: &kube.Worker{Wake: c.Wake(clusterKind)},
-	})
-	c.Sample(sampler)
-	c.Work(work)
-	c.Add(sim.Controller{Reconciler: r, Kind: clusterKind, Echo: r.Store.Wrote, Wakes: wakes})
-}
-
-// wakes is as in setup.go: pods by their label, other children by their owner,
-// unless they were just made.
-func wakes(change sim.Change) []read.Key {
-	obj := change.Is
-	if obj == nil {
-		obj = change.Was
-	}
-	if change.GroupVersionKind == podKind {
-		if name := obj.GetLabels()[valkeyv1.ClusterLabel]; name != "" {
-			return []read.Key{{Namespace: change.Namespace, Name: name}}
-		}
-		return nil
-	}
-	for _, kind := range childKinds {
-		owner := metav1.GetControllerOf(obj)
-		if kind == change.GroupVersionKind && change.Was != nil && owner != nil && owner.Kind == clusterKind.Kind {
-			return []read.Key{{Namespace: change.Namespace, Name: owner.Name}}
-		}
-	}
-	return nil
 }
 
 // runs says that the cluster does, and has given back what it had reserved.
@@ -173,6 +149,8 @@ func equal(obj *unstructured.Unstructured) {
 		}
 	case "Lease": // a leader that was deposed may take it once more, and the next gives it back
 		unstructured.RemoveNestedField(obj.Object, "spec", "leaseTransitions")
+	case upgradeKind.Kind:
+		equalUpgrade(obj)
 	case clusterKind.Kind: // which shard was made first is chance
 		shards, _, _ := unstructured.NestedSlice(obj.Object, "status", "shards")
 		for _, shard := range shards {

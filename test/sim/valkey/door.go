@@ -16,7 +16,8 @@ import (
 type door struct {
 	cell    *sim.Cell
 	servers *fake.Cluster
-	stir    func() // is told of every command
+	stir    func()            // is told of every command
+	fails   func(wire.Target) // is told of every failover, before it begins
 }
 
 // Ask implements wire.Reader.
@@ -50,7 +51,10 @@ func (d door) SetNodeTimeout(ctx context.Context, at wire.Target, timeout time.D
 
 // Failover implements wire.Writer.
 func (d door) Failover(ctx context.Context, at wire.Target, mode wire.FailoverMode) error {
-	return d.tell(ctx, "failover", func(ctx context.Context) error { return d.servers.Failover(ctx, at, mode) })
+	return d.tell(ctx, "failover", func(ctx context.Context) error {
+		d.fails(at)
+		return d.servers.Failover(ctx, at, mode)
+	})
 }
 
 // Forget implements wire.Writer.

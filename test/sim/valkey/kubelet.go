@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
 	"github.com/statecraft-dev/statecraft/test/sim"
@@ -22,6 +21,7 @@ import (
 const (
 	startTakes  = 2 * time.Second
 	gossipTakes = 100 * time.Millisecond
+	missEvery   = time.Second // how often servers look for those that are gone
 )
 
 // By the machine's clock: how long the controllers of the cluster may take.
@@ -39,6 +39,8 @@ type kubelet struct {
 	startAt time.Time // of pods that were made
 	talkAt  time.Time
 	born    int
+	aged    time.Time         // how far the servers' clock is
+	gone    map[string]string // servers that were stopped, by address, until nobody knows them
 
 	stirred atomic.Bool // a server was told something, and the others may not have heard
 	looked  int         // the world's version of what follows
@@ -52,13 +54,14 @@ func (k *kubelet) meanwhile(ctx context.Context) (changed bool, next time.Time, 
 		return false, next, err
 	}
 	now := k.world.Now()
+	k.age(now)
 	waiting := idle(k.pods)
 	switch {
+	case len(stopping(k.pods)) > 0:
+		return true, next, k.stop(ctx)
 	case !k.made():
 		k.startAt = now.Add(startTakes)
 		return true, next, k.await(ctx)
-	case len(stopping(k.pods)) > 0:
-		return true, next, k.stop(ctx)
 	case len(waiting) > 0 && !now.Before(k.startAt):
 		return true, next, k.start(ctx, waiting)
 	case k.stirred.Load() && !now.Before(k.talkAt):
@@ -66,21 +69,13 @@ func (k *kubelet) meanwhile(ctx context.Context) (changed bool, next time.Time, 
 		return k.talk(), next, nil
 	case k.stirred.Load():
 		next = k.talkAt
+	case k.missed():
+		next = now.Add(missEvery)
 	}
 	if len(waiting) > 0 && (next.IsZero() || k.startAt.Before(next)) {
 		next = k.startAt
 	}
 	return false, next, nil
-}
-
-// talk lets every message through that is under way.
-func (k *kubelet) talk() bool {
-	steps := k.servers.Steps()
-	for _, step := range steps {
-		k.servers.Deliver(step)
-	}
-	k.stirred.Store(len(steps) > 0)
-	return len(steps) > 0
 }
 
 // look takes in what was last seen of StatefulSets and pods.
@@ -146,40 +141,6 @@ func (k *kubelet) String() string {
 	return b.String()
 }
 
-// idle are the pods that do not run yet.
-func idle(pods []corev1.Pod) (waiting []*corev1.Pod) {
-	for i := range pods {
-		if pods[i].Status.PodIP == "" && pods[i].DeletionTimestamp == nil {
-			waiting = append(waiting, &pods[i])
-		}
-	}
-	return waiting
-}
-
-// stopping are the pods that were deleted.
-func stopping(pods []corev1.Pod) (gone []*corev1.Pod) {
-	for i := range pods {
-		if pods[i].DeletionTimestamp != nil {
-			gone = append(gone, &pods[i])
-		}
-	}
-	return gone
-}
-
-// stop ends the servers of deleted pods, which are gone then.
-func (k *kubelet) stop(ctx context.Context) error {
-	for _, pod := range stopping(k.pods) {
-		if pod.Status.PodIP != "" {
-			k.servers.Stop(pod.Status.PodIP + ":6379")
-		}
-		if err := k.world.Client.Delete(ctx, pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
-			return err
-		}
-	}
-	_, err := k.world.Sync(ctx, statefulSetKind, podKind)
-	return err
-}
-
 // await looks at what others do until they are done.
 func (k *kubelet) await(ctx context.Context) error {
 	ticker := time.NewTicker(othersPoll)
@@ -195,21 +156,4 @@ func (k *kubelet) await(ctx context.Context) error {
 			return fmt.Errorf("the cluster's controllers did not answer within %s", othersWithin)
 		}
 	}
-}
-
-// start runs a server in each pod.
-func (k *kubelet) start(ctx context.Context, pods []*corev1.Pod) error {
-	for _, pod := range pods {
-		k.born++
-		ip := fmt.Sprintf("10.0.0.%d", k.born)
-		pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, ip
-		pod.Status.PodIPs = []corev1.PodIP{{IP: ip}}
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-		k.servers.Start(ip+":6379", "8.1.1")
-		if err := k.world.Client.Status().Update(ctx, pod); client.IgnoreNotFound(err) != nil {
-			return err
-		}
-	}
-	k.stirred.Store(true)
-	return k.await(ctx)
 }

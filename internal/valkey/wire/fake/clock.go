@@ -8,7 +8,7 @@ import (
 
 // Advance lets time pass, and nothing else: who is out of reach is suspected after the
 // timeout, and called failed once a majority suspects it; bans end; failovers that were
-// asked for are given up.
+// asked for, and handshakes with nobody, are given up.
 func (c *Cluster) Advance(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -21,6 +21,7 @@ func (c *Cluster) Advance(by time.Duration) {
 				p.silent = max(c.now, 1)
 			}
 		}
+		c.knock(s)
 	})
 	c.now += by
 	c.each(c.suspect)
@@ -34,7 +35,27 @@ func (c *Cluster) Advance(by time.Duration) {
 				delete(s.banned, id)
 			}
 		}
+		for addr, since := range s.knocks {
+			if c.now-since > s.timeout() {
+				delete(s.met, addr)
+				delete(s.knocks, addr)
+			}
+		}
 	})
+}
+
+// knock notes since when nobody answers where a server shakes hands.
+func (c *Cluster) knock(s *server) {
+	for addr := range s.knocks {
+		if !s.met[addr] || c.up(addr) {
+			delete(s.knocks, addr)
+		}
+	}
+	for addr := range s.met {
+		if _, knocks := s.knocks[addr]; !knocks && !c.up(addr) {
+			s.knocks[addr] = c.now
+		}
+	}
 }
 
 func (c *Cluster) each(do func(*server)) {

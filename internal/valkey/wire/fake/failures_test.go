@@ -201,6 +201,24 @@ func TestAddressesArePermuted(t *testing.T) {
 	}
 }
 
+// A handshake with nobody is given up after the timeout, and not before.
+func TestHandshakesWithNobodyEnd(t *testing.T) {
+	c, targets := formed(t, "8.1.1")
+	if err := c.Meet(t.Context(), targets[0], []string{"10.0.9.9:6379"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, is := range []struct {
+		after time.Duration
+		peers int
+	}{{0, 7}, {4 * time.Second, 7}, {2 * time.Second, 6}} {
+		c.Advance(is.after)
+		c.Settle()
+		if s, err := c.Ask(t.Context(), targets[0].Addr); err != nil || len(s.View) != is.peers {
+			t.Errorf("%s later it lists %d, not %d: %v", is.after, len(s.View), is.peers, err)
+		}
+	}
+}
+
 // What a server answers instead of an answer.
 func TestAnswers(t *testing.T) {
 	c, targets := formed(t, "8.1.1")

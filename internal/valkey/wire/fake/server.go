@@ -11,9 +11,10 @@ import (
 type server struct {
 	id, shardID, addr, version string
 	down                       bool
-	answers                    error            // instead of any answer
-	view                       map[string]*peer // by ID, itself included
-	met                        map[string]bool  // addresses with which it shakes hands
+	answers                    error                    // instead of any answer
+	view                       map[string]*peer         // by ID, itself included
+	met                        map[string]bool          // addresses with which it shakes hands
+	knocks                     map[string]time.Duration // of those, where nobody answers, and since when
 	banned                     map[string]time.Duration
 	epoch                      int64 // the highest that it heard of
 	settings                   map[string]string
@@ -84,7 +85,7 @@ func (s *server) primaryAddr() string {
 // alone makes the server forget everybody and its role.
 func (s *server) alone() {
 	s.view = map[string]*peer{s.id: {addr: s.addr, shardID: s.shardID}}
-	s.met, s.banned = map[string]bool{}, map[string]time.Duration{}
+	s.met, s.banned, s.knocks = map[string]bool{}, map[string]time.Duration{}, map[string]time.Duration{}
 }
 
 // restart is what a process loses: what it was told to be by settings, and all that it
