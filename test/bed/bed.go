@@ -32,6 +32,7 @@ type Bed struct {
 	audit     *audit.Log
 	nodeInit  string // the program that is process 1 of a node
 	nodes     []*Node
+	without   []string // controllers that do not run
 
 	mu      sync.Mutex
 	servers []*process.Process

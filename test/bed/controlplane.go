@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/test/bed/internal/audit"
@@ -113,6 +114,9 @@ func (b *Bed) controllerManagerFlags() []string {
 	}
 	if b.layout.volumes != "" {
 		flags = append(flags, "--enable-hostpath-provisioner=true")
+	}
+	if len(b.without) > 0 {
+		flags = append(flags, "--controllers=*,-"+strings.Join(b.without, ",-"))
 	}
 	return append(flags, clientLimits...)
 }

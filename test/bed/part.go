@@ -24,3 +24,16 @@ var ControlPlane = Part{
 	built: []string{parts.Kube, parts.Etcd},
 	start: startControlPlane,
 }
+
+// Without leaves out controllers of the controller manager, by their names: each of them writes after whatever a
+// test does, and the API server is what a test waits for.
+func Without(controllers ...string) Part {
+	return Part{
+		name: "no controllers that nobody needs",
+		prepare: func(_ context.Context, b *Bed) error {
+			b.without = append(b.without, controllers...)
+			return nil
+		},
+		start: func(context.Context, *Bed) error { return nil },
+	}
+}

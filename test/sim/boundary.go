@@ -39,9 +39,13 @@ type Call struct {
 	kind   callKind
 	leads  bool // the first of a pass, or of a command of a worker
 	placed bool // the main object has a phase: there is a status to lose
+	ofMain bool // it is about objects of the main kind
 	wakes  int  // passes that it led to
 	fault  Fault
 }
+
+// changes says that the call is a write of a controller.
+func (c *Call) changes() bool { return c.kind == write || c.kind == creation }
 
 // Spot is a boundary's first or last call, where a plan strikes.
 type Spot struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,7 +64,7 @@ func (r *run) arrive(c *Cell, site string, kind callKind) *Call {
 		return nil
 	}
 	phase := r.phase()
-	call := &Call{Boundary: Boundary{r.stage, phase, site}, kind: kind, placed: phase != ""}
+	call := &Call{Boundary: Boundary{r.stage, phase, site}, kind: kind, placed: phase != "", ofMain: strings.HasSuffix(site, " "+r.play.Main.Kind)}
 	if c != nil {
 		call.leads, c.begins = c.begins, false
 	}
@@ -96,8 +97,8 @@ func (r *run) strikes(call *Call) Fault {
 
 // mayStrike is at, when it is not known yet whom the call will wake.
 func (f Fault) mayStrike(c *Call) bool {
-	if f == LostEvent || f == RepeatedEvent {
-		return c.kind == write || c.kind == creation || c.kind == byUser
+	if f.tells() {
+		return c.changes() || c.kind == byUser
 	}
 	return f.at(c)
 }

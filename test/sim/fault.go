@@ -31,23 +31,28 @@ var Faults = []Fault{
 
 // at says that the fault can change anything at such a call.
 func (f Fault) at(c *Call) bool {
+	if f.tells() || c.kind == byUser {
+		return f.tells() && c.wakes > 0
+	}
+	// Nothing is told to anybody between two reads of a cache, so that it happens
+	// before the second of them is as if before the next call that goes out.
+	idle := c.kind == cachedRead && !c.leads
 	switch f {
-	case LostEvent, RepeatedEvent:
-		return c.wakes > 0
 	case TimedOut, EarlyEvent:
-		return c.kind == write || c.kind == creation
+		return c.changes()
 	case Conflict:
 		return c.kind == write
 	case Unavailable:
-		return c.kind != byUser && c.kind != cachedRead // a cache always answers
-	case Wiped:
-		return c.kind != byUser && c.placed
+		return c.kind != cachedRead // a cache always answers
+	case Wiped: // or before the next that reads it
+		return c.placed && (!idle || c.ofMain)
 	case Crash, Stale, Rewound, RewoundOthers, ClockJump:
-		// Nothing is told to anybody between two reads of a cache, so that it happens
-		// before the second of them is as if before the next call that goes out.
-		return c.kind != byUser && (c.kind != cachedRead || c.leads)
+		return !idle
 	}
-	return c.kind != byUser
+	return true
 }
+
+// tells says that the fault is in how a change is told of.
+func (f Fault) tells() bool { return f == LostEvent || f == RepeatedEvent }
 
 func (f Fault) in(list []Fault) bool { return len(list) == 0 || slices.Contains(list, f) }

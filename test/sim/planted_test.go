@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
-	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/sim"
 )
 
@@ -185,14 +184,14 @@ func TestEveryFaultFindsAMistake(t *testing.T) {
 }
 
 func TestWritesAtRestAreFound(t *testing.T) {
-	_, err := sim.NewLab(t, bedtest.ControlPlane(t), toySubject(restless)).Run(t.Context(), sim.Options{})
+	_, err := sim.NewLab(t, controlPlane(t), toySubject(restless)).Run(t.Context(), sim.Options{})
 	if err == nil || !strings.Contains(err.Error(), "wrote at rest") {
 		t.Errorf("a controller that writes at the end: %v", err)
 	}
 }
 
 func TestADivergenceIsReplayed(t *testing.T) {
-	lab := sim.NewLab(t, bedtest.ControlPlane(t), toySubject(tired))
+	lab := sim.NewLab(t, controlPlane(t), toySubject(tired))
 	const once = "1.Making.create-Secret.1:unavailable"
 	for plan, diverges := range map[string]bool{once: false, once + "+2:unavailable": true, once + "+9:unavailable": false} {
 		report, err := lab.Run(t.Context(), sim.Options{Plan: plan})
@@ -212,7 +211,7 @@ func TestADivergenceIsReplayed(t *testing.T) {
 }
 
 func TestPairsOfFaultsStrikeTwice(t *testing.T) {
-	lab := sim.NewLab(t, bedtest.ControlPlane(t), toySubject(sound))
+	lab := sim.NewLab(t, controlPlane(t), toySubject(sound))
 	report, err := lab.Run(t.Context(), sim.Options{Seed: 1, Pairs: true, Budget: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +224,7 @@ func TestPairsOfFaultsStrikeTwice(t *testing.T) {
 
 func tryToy(t *testing.T, m mistake, faults ...sim.Fault) *sim.Report {
 	t.Helper()
-	report, err := sim.NewLab(t, bedtest.ControlPlane(t), toySubject(m)).Run(t.Context(), sim.Options{Seed: 1, Faults: faults})
+	report, err := sim.NewLab(t, controlPlane(t), toySubject(m)).Run(t.Context(), sim.Options{Seed: 1, Faults: faults})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -79,6 +80,22 @@ func (w *World) All(kind schema.GroupVersionKind) (found []*unstructured.Unstruc
 		w.run.mu.Lock()
 		found = append(found, w.run.record.latest(ref).DeepCopy())
 		w.run.mu.Unlock()
+	}
+	return found
+}
+
+// Shown returns the objects of a kind as All does, as the type that controllers read. They
+// are shared, and not to be changed.
+func (w *World) Shown(kind schema.GroupVersionKind) (found []runtime.Object) {
+	r := w.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, ref := range r.record.kind(kind, len(r.record.versions)) {
+		obj, err := r.shown(r.record.latest(ref))
+		if err != nil {
+			panic(err) // what the API server answered does not fit the type
+		}
+		found = append(found, obj)
 	}
 	return found
 }

@@ -67,10 +67,10 @@ func (s *shared) get(t testing.TB, parts ...bed.Part) *bed.Bed {
 }
 
 // ControlPlane returns the control plane, without nodes, that the tests of this binary share. The first call
-// starts it. Tests keep apart by Namespace and by the users they act as.
-func ControlPlane(t testing.TB) *bed.Bed {
+// starts it, and decides what else it has or lacks. Tests keep apart by Namespace and by the users they act as.
+func ControlPlane(t testing.TB, parts ...bed.Part) *bed.Bed {
 	t.Helper()
-	return controlPlane.get(t, bed.ControlPlane)
+	return controlPlane.get(t, append([]bed.Part{bed.ControlPlane}, parts...)...)
 }
 
 // Nodes returns the bed with at least n nodes that the tests of this binary share. The first call starts it and

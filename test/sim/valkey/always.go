@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -20,11 +18,7 @@ func (s *story) always(change sim.Change) error {
 	if !s.stands {
 		return nil
 	}
-	nodes, err := s.answering()
-	if err != nil {
-		return err
-	}
-	if count, _, _ := nodes.Assigned(); count != topology.TotalSlots {
+	if count, _, _ := s.kubelet.answering().Assigned(); count != topology.TotalSlots {
 		return fmt.Errorf("%d slots are served", count)
 	}
 	if lost := s.servers.Lost(); len(lost) > 0 {
@@ -44,30 +38,18 @@ func leaves(change sim.Change) bool {
 // spared says that a pod that was deleted can be spared: its server owns nothing, and the
 // primary of its shard has what it has.
 func (s *story) spared(change sim.Change) error {
-	var pod corev1.Pod
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(change.Was.Object, &pod); err != nil {
+	ip, _, _ := unstructured.NestedString(change.Was.Object, "status", "podIP")
+	if s.kubelet.running[ip+":6379"] == "" {
+		return nil
+	}
+	server, err := s.servers.Ask(context.Background(), ip+":6379")
+	if err != nil {
 		return err
 	}
-	server, err := s.servers.Ask(context.Background(), pod.Status.PodIP+":6379")
-	if err != nil {
-		return nil // it did not run
-	}
 	if server.Self().Slots != "" || server.Self().Follows == "" {
-		return fmt.Errorf("pod %s was deleted, which is a primary", pod.Name)
+		return fmt.Errorf("pod %s was deleted, which is a primary", change.Name)
 	}
 	return nil
-}
-
-// answering asks the servers of all pods that there are; those that do not run have no part.
-func (s *story) answering() (nodes topology.Nodes, err error) {
-	var running []*unstructured.Unstructured
-	for _, pod := range s.world.All(podKind) {
-		ip, _, _ := unstructured.NestedString(pod.Object, "status", "podIP")
-		if _, err := s.servers.Ask(context.Background(), ip+":6379"); err == nil {
-			running = append(running, pod)
-		}
-	}
-	return s.ask(running)
 }
 
 // failoverLasts is how long a server tries to take over that was asked to.

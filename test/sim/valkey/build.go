@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
-	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey"
@@ -65,11 +64,9 @@ func (s *story) wakesUpgrades(change sim.Change) (keys []read.Key) {
 	default:
 		return nil
 	}
-	for _, u := range s.world.All(upgradeKind) {
-		of, _, _ := unstructured.NestedString(u.Object, "spec", "clusterRef", "name")
-		phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
-		if of == name && !upgrade.Ended(fsm.Phase(phase)) {
-			keys = append(keys, read.Key{Namespace: change.Namespace, Name: u.GetName()})
+	for _, obj := range s.world.Shown(upgradeKind) {
+		if u := obj.(*valkeyv1.ValkeyUpgrade); u.Spec.ClusterRef.Name == name && !upgrade.Ended(u.Status.Phase) {
+			keys = append(keys, read.Key{Namespace: change.Namespace, Name: u.Name})
 		}
 	}
 	return keys

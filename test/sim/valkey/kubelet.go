@@ -10,8 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
 	"github.com/statecraft-dev/statecraft/test/sim"
@@ -26,8 +24,9 @@ const (
 
 // By the machine's clock: how long the controllers of the cluster may take.
 const (
-	othersWithin = time.Minute
-	othersPoll   = 50 * time.Millisecond
+	othersWithin   = time.Minute
+	othersPoll     = 50 * time.Millisecond
+	othersPollMost = 400 * time.Millisecond
 )
 
 // kubelet plays the node. The pods themselves are made by the StatefulSet
@@ -40,19 +39,18 @@ type kubelet struct {
 	talkAt  time.Time
 	born    int
 	aged    time.Time         // how far the servers' clock is
-	gone    map[string]string // servers that were stopped, by address, until nobody knows them
+	running map[string]string // servers by address: the pod that they run in
+	gone    map[string]string // those that were stopped: their IDs, until nobody knows them
 
-	stirred atomic.Bool // a server was told something, and the others may not have heard
-	looked  int         // the world's version of what follows
-	sets    []appsv1.StatefulSet
-	pods    []corev1.Pod
+	stirred atomic.Bool           // a server was told something, and the others may not have heard
+	looked  int                   // the world's version of what follows
+	sets    []*appsv1.StatefulSet // shared, as are pods
+	pods    []*corev1.Pod
 }
 
 // meanwhile lets one thing happen: pods are made, pods start, servers talk.
 func (k *kubelet) meanwhile(ctx context.Context) (changed bool, next time.Time, err error) {
-	if err := k.look(); err != nil {
-		return false, next, err
-	}
+	k.look()
 	now := k.world.Now()
 	k.age(now)
 	waiting := idle(k.pods)
@@ -79,35 +77,25 @@ func (k *kubelet) meanwhile(ctx context.Context) (changed bool, next time.Time, 
 }
 
 // look takes in what was last seen of StatefulSets and pods.
-func (k *kubelet) look() error {
+func (k *kubelet) look() {
 	version := k.world.Version()
 	if version == k.looked {
-		return nil
+		return
 	}
 	k.looked, k.sets, k.pods = version, nil, nil
-	for _, u := range k.world.All(statefulSetKind) {
-		var set appsv1.StatefulSet
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &set); err != nil {
-			return err
-		}
-		k.sets = append(k.sets, set)
+	for _, obj := range k.world.Shown(statefulSetKind) {
+		k.sets = append(k.sets, obj.(*appsv1.StatefulSet))
 	}
-	for _, u := range k.world.All(podKind) {
-		var pod corev1.Pod
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &pod); err != nil {
-			return err
-		}
-		k.pods = append(k.pods, pod)
+	for _, obj := range k.world.Shown(podKind) {
+		k.pods = append(k.pods, obj.(*corev1.Pod))
 	}
-	return nil
 }
 
 // made says that the StatefulSet controller has answered: every pod exists and is
 // bound, and is counted as what it is.
 func (k *kubelet) made() bool {
 	exist, ready := map[string]int32{}, map[string]int32{}
-	for i := range k.pods {
-		pod := &k.pods[i]
+	for _, pod := range k.pods {
 		if owner := metav1.GetControllerOf(pod); owner != nil && pod.Spec.NodeName != "" {
 			exist[owner.Name]++
 			if pod.Status.PodIP != "" {
@@ -115,8 +103,7 @@ func (k *kubelet) made() bool {
 			}
 		}
 	}
-	for i := range k.sets {
-		s := &k.sets[i]
+	for _, s := range k.sets {
 		if s.DeletionTimestamp != nil {
 			continue
 		}
@@ -128,32 +115,32 @@ func (k *kubelet) made() bool {
 	return true
 }
 
-// String lists the pods as the record and as the kubelet has them: what is wrong when
-// servers do not answer.
+// String lists the pods: what is wrong when servers do not answer.
 func (k *kubelet) String() string {
 	var b strings.Builder
-	for _, u := range k.world.All(podKind) {
-		phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
-		ip, _, _ := unstructured.NestedString(u.Object, "status", "podIP")
-		fmt.Fprintf(&b, "%s %s %s %q, ", u.GetName(), u.GetResourceVersion(), phase, ip)
+	for _, pod := range k.pods {
+		fmt.Fprintf(&b, "%s %s %s %q, ", pod.Name, pod.ResourceVersion, pod.Status.Phase, pod.Status.PodIP)
 	}
-	fmt.Fprintf(&b, "%d known to the kubelet, %d idle, start at %s of %s", len(k.pods), len(idle(k.pods)), k.startAt, k.world.Now())
+	fmt.Fprintf(&b, "%d idle, start at %s of %s", len(idle(k.pods)), k.startAt, k.world.Now())
 	return b.String()
 }
 
-// await looks at what others do until they are done.
+// await looks at what others do until they are done, less and less often: to look is not
+// cheap, and slows down whom it waits for.
 func (k *kubelet) await(ctx context.Context) error {
-	ticker := time.NewTicker(othersPoll)
-	defer ticker.Stop()
-	for until := time.Now().Add(othersWithin); ; <-ticker.C {
+	until := time.Now().Add(othersWithin)
+	for poll := othersPoll; time.Now().Before(until); poll = min(2*poll, othersPollMost) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(poll):
+		}
 		if _, err := k.world.Sync(ctx, statefulSetKind, podKind); err != nil {
 			return err
 		}
-		if err := k.look(); err != nil || k.made() {
-			return err
-		}
-		if time.Now().After(until) {
-			return fmt.Errorf("the cluster's controllers did not answer within %s", othersWithin)
+		if k.look(); k.made() {
+			return nil
 		}
 	}
+	return fmt.Errorf("the cluster's controllers did not answer within %s", othersWithin)
 }

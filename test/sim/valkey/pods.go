@@ -19,20 +19,20 @@ const (
 )
 
 // idle are the pods that nobody has tried to run yet.
-func idle(pods []corev1.Pod) (waiting []*corev1.Pod) {
-	for i := range pods {
-		if pods[i].Status.PodIP == "" && pods[i].DeletionTimestamp == nil && len(pods[i].Status.ContainerStatuses) == 0 {
-			waiting = append(waiting, &pods[i])
+func idle(pods []*corev1.Pod) (waiting []*corev1.Pod) {
+	for _, pod := range pods {
+		if pod.Status.PodIP == "" && pod.DeletionTimestamp == nil && len(pod.Status.ContainerStatuses) == 0 {
+			waiting = append(waiting, pod)
 		}
 	}
 	return waiting
 }
 
 // stopping are the pods that were deleted.
-func stopping(pods []corev1.Pod) (gone []*corev1.Pod) {
-	for i := range pods {
-		if pods[i].DeletionTimestamp != nil {
-			gone = append(gone, &pods[i])
+func stopping(pods []*corev1.Pod) (gone []*corev1.Pod) {
+	for _, pod := range pods {
+		if pod.DeletionTimestamp != nil {
+			gone = append(gone, pod)
 		}
 	}
 	return gone
@@ -42,23 +42,23 @@ func stopping(pods []corev1.Pod) (gone []*corev1.Pod) {
 func (k *kubelet) stop(ctx context.Context) error {
 	k.write()
 	for _, pod := range stopping(k.pods) {
-		if addr := pod.Status.PodIP + ":6379"; pod.Status.PodIP != "" {
-			if server, err := k.servers.Ask(ctx, addr); err == nil {
-				k.gone[addr] = server.ID
-			}
-			k.servers.Stop(addr)
+		addr := addrOf(pod)
+		if server, err := k.servers.Ask(ctx, addr); err == nil {
+			k.gone[addr] = server.ID
 		}
-		if err := k.world.Client.Delete(ctx, pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
+		k.servers.Stop(addr)
+		delete(k.running, addr)
+		if err := k.world.Client.Delete(ctx, pod.DeepCopy(), client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}
-	_, err := k.world.Sync(ctx, statefulSetKind, podKind)
-	return err
+	return nil
 }
 
 // start runs a server in each pod, if its image can be had.
 func (k *kubelet) start(ctx context.Context, pods []*corev1.Pod) error {
 	for _, pod := range pods {
+		pod = pod.DeepCopy()
 		if imageOf(pod) == brokenImage {
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 				Name: spec.ServerContainer, Image: brokenImage,
@@ -83,8 +83,11 @@ func (k *kubelet) run(pod *corev1.Pod) {
 	pod.Status.PodIPs = []corev1.PodIP{{IP: ip}}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	_, version, _ := strings.Cut(imageOf(pod), ":")
-	k.servers.Start(ip+":6379", version)
+	k.servers.Start(addrOf(pod), version)
+	k.running[addrOf(pod)] = pod.Name
 }
+
+func addrOf(pod *corev1.Pod) string { return pod.Status.PodIP + ":6379" }
 
 func imageOf(pod *corev1.Pod) string {
 	for _, c := range pod.Spec.Containers {

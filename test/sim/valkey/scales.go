@@ -26,7 +26,7 @@ func openScales(w *sim.World) *sim.Play {
 		if err := s.hasShards(3); err != nil {
 			return err
 		}
-		return s.served(found, 3, 3)
+		return s.served(found, 3)
 	}
 	return play
 }

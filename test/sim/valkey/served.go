@@ -13,9 +13,12 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
+// shards is how many a cluster of the stories has in the end.
+const shards = 3
+
 // served asks the servers themselves: there are so many, every slot has one owner, and
 // every replica is in sync.
-func (s *story) served(found []*unstructured.Unstructured, servers, shards int) error {
+func (s *story) served(found []*unstructured.Unstructured, servers int) error {
 	nodes, err := s.ask(found)
 	if err != nil {
 		return err

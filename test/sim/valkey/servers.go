@@ -22,12 +22,8 @@ func (k *kubelet) age(now time.Time) {
 func (k *kubelet) missed() (missed bool) {
 	for addr, id := range k.gone {
 		listed := false
-		for i := range k.pods {
-			server, err := k.servers.Ask(context.Background(), k.pods[i].Status.PodIP+":6379")
-			if err != nil {
-				continue
-			}
-			for _, p := range server.View {
+		for _, n := range k.answering() {
+			for _, p := range n.Server.View {
 				if p.ID == id || p.State == topology.Handshake && p.Addr == addr {
 					listed, missed = true, missed || p.State != topology.Failed
 				}
@@ -38,6 +34,16 @@ func (k *kubelet) missed() (missed bool) {
 		}
 	}
 	return missed
+}
+
+// answering asks all servers that run.
+func (k *kubelet) answering() (nodes topology.Nodes) {
+	for addr, pod := range k.running {
+		if server, err := k.servers.Ask(context.Background(), addr); err == nil {
+			nodes = append(nodes, topology.Node{Pod: topology.Pod{Name: pod, Addr: addr}, Server: server})
+		}
+	}
+	return nodes
 }
 
 // One slot of each shard, as long as there are three.

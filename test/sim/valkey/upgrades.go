@@ -2,16 +2,20 @@ package valkey
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 	"github.com/statecraft-dev/statecraft/test/sim"
 )
@@ -24,7 +28,7 @@ func openUpgrades(w *sim.World) *sim.Play {
 		if err := s.upgraded(upgrade.Completed); err != nil {
 			return err
 		}
-		return s.runsOn(found, "9.1.2")
+		return errors.Join(s.runsOn(found, "9.1.2"), s.replaced(found, 6))
 	}
 	play.Others = append(play.Others, sim.Other{
 		Name: "rolled back: ten minutes are more than a pod may take", Faults: []sim.Fault{sim.ClockJump},
@@ -33,15 +37,18 @@ func openUpgrades(w *sim.World) *sim.Play {
 	return play
 }
 
-// openGoesBack is the story of an upgrade to an image that cannot be had.
+// openGoesBack is the story of an upgrade to an image that cannot be had. When it has gone
+// back, the cluster makes an upgrade of its own, which changes no pod: the shard is to bear
+// again that it is as the spec asks.
 func openGoesBack(w *sim.World) *sim.Play {
 	s := newStory(w)
 	play := s.upgrades(brokenImage, upgrade.RolledBack)
+	s.upgrade.Spec.PodReadyTimeoutSeconds = 60
 	play.End = func(found []*unstructured.Unstructured) error {
 		if err := s.upgraded(upgrade.RolledBack); err != nil {
 			return err
 		}
-		return s.runsOn(found, "8.1.1")
+		return errors.Join(s.runsOn(found, "8.1.1"), s.replaced(found, 1))
 	}
 	return play
 }
@@ -57,7 +64,7 @@ func (s *story) upgrades(image string, end fsm.Phase) *sim.Play {
 	play.Steps = []sim.Step{
 		{Name: "make a cluster", Do: func(ctx context.Context) error { return s.world.Client.Create(ctx, s.cluster) }, Until: s.runs, Calm: true},
 		{Name: "upgrade it", Do: func(ctx context.Context) error {
-			s.stands = true
+			s.stands, s.before = true, s.uids(s.world.All(podKind))
 			return s.world.Client.Create(ctx, u.DeepCopy())
 		}, Until: func() error { return s.upgraded(end) }},
 	}
@@ -110,12 +117,13 @@ func (s *story) upgraded(end fsm.Phase) error {
 	return nil
 }
 
-// endedOtherwise says that the upgrade was given up in a way that it may, and the cluster
-// serves.
+// endedOtherwise says that the upgrade was given up in a way that it may, and that the
+// cluster serves. What a pod of it has come to is for another upgrade to put right.
 func (s *story) endedOtherwise(phase fsm.Phase, reason fsm.Reason) bool {
 	u := s.upgrade.DeepCopy()
+	count, _, contested := s.kubelet.answering().Assigned()
 	return s.world.Find(u) && u.Status.Phase == phase && (reason == "" || reasonOf(u) == reason) &&
-		s.served(s.all(), 6, 3) == nil
+		count == topology.TotalSlots && !contested && len(s.servers.Lost()) == 0
 }
 
 // reasonOf is why the upgrade is in its phase.
@@ -126,18 +134,35 @@ func reasonOf(u *valkeyv1.ValkeyUpgrade) (reason fsm.Reason) {
 	return reason
 }
 
-// all is what was last seen of the cluster.
-func (s *story) all() []*unstructured.Unstructured {
-	found := s.world.All(podKind)
-	for _, kind := range childKinds {
-		found = append(found, s.world.All(kind)...)
+// uids are those of pods, by name.
+func (s *story) uids(found []*unstructured.Unstructured) map[string]types.UID {
+	uids := map[string]types.UID{}
+	for _, obj := range found {
+		if obj.GetKind() == podKind.Kind {
+			uids[obj.GetName()] = obj.GetUID()
+		}
 	}
-	return found
+	return uids
+}
+
+// replaced says that so many pods are others than before. How many were deleted is
+// compared besides, so none was replaced twice.
+func (s *story) replaced(found []*unstructured.Unstructured, want int) error {
+	others := 0
+	for name, uid := range s.uids(found) {
+		if s.before[name] != uid {
+			others++
+		}
+	}
+	if others != want {
+		return fmt.Errorf("%d pods were replaced, not %d", others, want)
+	}
+	return nil
 }
 
 // runsOn says that all servers have a version, and serve all slots and all that was written.
 func (s *story) runsOn(found []*unstructured.Unstructured, version string) error {
-	if err := s.served(found, 6, 3); err != nil {
+	if err := s.served(found, 6); err != nil {
 		return err
 	}
 	nodes, err := s.ask(found)
@@ -152,9 +177,13 @@ func (s *story) runsOn(found []*unstructured.Unstructured, version string) error
 	return err
 }
 
+// ownUpgrade is the name of an upgrade that the cluster makes, in which the template is.
+var ownUpgrade = regexp.MustCompile(`\bweb-[0-9a-f]{8}\b`)
+
 // equalUpgrade leaves out what names the owner's UID or the namespace by a hash, and how
 // long things took.
 func equalUpgrade(obj *unstructured.Unstructured) {
+	obj.SetName(ownUpgrade.ReplaceAllString(obj.GetName(), "web-TEMPLATE"))
 	unstructured.RemoveNestedField(obj.Object, "status", "template")
 	shards, _, _ := unstructured.NestedSlice(obj.Object, "status", "shards")
 	for _, shard := range shards {
