@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
@@ -68,6 +69,7 @@ func TestDisasterPrimaryLost(t *testing.T) {
 				s.whole(vkc)
 				p.stop()
 				harness.Row(t, "no writes for %s", p.lap())
+				s.spreads(vkc)
 			}
 			if lost := w.report(t); len(lost) > unsentAtMost {
 				t.Errorf("lost, among others: %v", lost[:3])
@@ -75,6 +77,27 @@ func TestDisasterPrimaryLost(t *testing.T) {
 			s.empty(vkc.Namespace, vkc)
 		})
 	}
+}
+
+// spreadWithin is how long a node may keep the majority of the primaries where that can be helped.
+const spreadWithin = time.Minute
+
+// spreads waits until no node has the majority of the primaries. Where replicas lie so that this cannot be, the next fault
+// finds the cluster as it is.
+func (s *stage) spreads(vkc *valkeyv1.ValkeyCluster) {
+	s.t.Helper()
+	for began := time.Now(); time.Since(began) < spreadWithin; <-time.After(time.Second) {
+		primaries, most, pods := map[string]int{}, 0, s.pods(s.fresh(vkc))
+		for _, shard := range vkc.Status.Shards {
+			on := pods[shard.Primary].Spec.NodeName
+			primaries[on]++
+			most = max(most, primaries[on])
+		}
+		if 2*most <= len(vkc.Status.Shards) {
+			return
+		}
+	}
+	s.t.Log("one node keeps the majority of the primaries")
 }
 
 // TestDisasterBareEngine does the same to servers that nobody looks after: what there is to compare with.
