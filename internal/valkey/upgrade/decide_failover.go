@@ -31,7 +31,10 @@ func decideFailingOver(in shard) fsm.Decision {
 		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: a replica to take over", in.Lane)
 	}
 	to, found := s.named(s.Promoted)
-	if !s.applied() || !found || !current(to) || !s.follows(to) || s.owner.Name != s.OldPrimary {
+	if found && s.rivals(to) {
+		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: %s to hear that %s has taken over", in.Lane, s.OldPrimary, s.Promoted)
+	}
+	if !s.applied() || !found || !s.mayTakeOver(to) {
 		return fsm.Fire(HeirLost, ReasonNoHeir).Because("%s does not follow %s any more, or does not run what is wanted", s.Promoted, s.OldPrimary)
 	}
 	words := "shard " + in.Lane + ": " + s.Promoted + " to take over from " + s.OldPrimary
@@ -39,6 +42,17 @@ func decideFailingOver(in shard) fsm.Decision {
 		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("%s", words)
 	}
 	return s.ask(in, to, words)
+}
+
+// mayTakeOver says that nothing has come in the way of a replica since it was decided upon.
+func (s sight) mayTakeOver(to topology.Node) bool {
+	return current(to) && s.follows(to) && s.owner.Name == s.OldPrimary
+}
+
+// rivals says that a replica has taken over, and who was the primary has not heard of it: for
+// a moment both claim the slots.
+func (s sight) rivals(to topology.Node) bool {
+	return current(to) && s.owner.Name == s.OldPrimary && to.Name != s.OldPrimary && to.Server != nil && to.Server.Self().Slots != ""
 }
 
 // ask asks a replica to take over, if that still can be proven. If it were wrong, what the
