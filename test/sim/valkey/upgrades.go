@@ -50,6 +50,10 @@ func openGoesBack(w *sim.World) *sim.Play {
 		}
 		return errors.Join(s.runsOn(found, "8.1.1"), s.replaced(found, 1))
 	}
+	play.Others = append(play.Others, sim.Other{
+		Name: "failed: ten minutes are more than a pod may take on the way back, too", Faults: []sim.Fault{sim.ClockJump},
+		Is: func() bool { return s.endedOtherwise(upgrade.Failed, upgrade.ReasonRollbackFailed) },
+	})
 	return play
 }
 
