@@ -35,6 +35,8 @@ type operator struct {
 	opened string // by which authorities
 	stop   context.CancelFunc
 	done   sync.WaitGroup
+	// restarted is for when the last server was started again: it is probed from then on.
+	restarted func()
 
 	probing  sync.Mutex
 	probes   int
@@ -57,6 +59,12 @@ func (c *cluster) operate(t *testing.T) *operator {
 			o.done.Go(func() { o.every(ctx, probeEvery, func() error { return o.probe(s) }) })
 		}
 	}
+	last := c.servers[len(c.servers)-1]
+	o.restarted = sync.OnceFunc(func() {
+		o.done.Go(func() {
+			o.every(ctx, probeEvery, func() error { _ = o.probe(last); return nil }) // it may not be there yet
+		})
+	})
 	return o
 }
 
@@ -190,6 +198,7 @@ func (o *operator) rotate(t *testing.T, crashes int) (steps int) {
 		if steps == crashes {
 			last.kill()
 			last.start(t)
+			o.restarted()
 		}
 		if err != nil || steps == crashes {
 			r = o.rotation(t)
