@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,7 +28,7 @@ func (a Cluster) shard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster
 	case err != nil:
 		return nil, err
 	case e.Template != "":
-		return a.asAsked(ctx, c, e)
+		return a.asAsked(ctx, c, e, is)
 	case e.Keep:
 		return a.asItIs(c, e, is), nil
 	case e.Image != "":
@@ -53,7 +54,7 @@ func (a Cluster) live(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.
 }
 
 // marks are what a StatefulSet bears of its template.
-var marks = []string{spec.AppliedAnnotation, valkeyv1.TemplateAnnotation, valkeyv1.UpgradeAnnotation}
+var marks = []string{spec.AppliedAnnotation, spec.AppliedBeforeAnnotation, valkeyv1.TemplateAnnotation, valkeyv1.UpgradeAnnotation}
 
 // asItIs leaves the pods of a shard as they are when only its width changes.
 func (a Cluster) asItIs(c *valkeyv1.ValkeyCluster, e cluster.ApplyChild, is *appsv1.StatefulSet) *appsv1.StatefulSet {
@@ -73,7 +74,7 @@ func (a Cluster) asItIs(c *valkeyv1.ValkeyCluster, e cluster.ApplyChild, is *app
 
 // asAsked gives a shard the template that an upgrade asks for, if that still can be had:
 // the spec may have been edited since.
-func (a Cluster) asAsked(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) (*appsv1.StatefulSet, error) {
+func (a Cluster) asAsked(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild, is *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
 	var u valkeyv1.ValkeyUpgrade
 	if err := a.Live.Get(ctx, read.Key{Namespace: c.Namespace, Name: e.Upgrade}, &u); err != nil {
 		return nil, fmt.Errorf("read upgrade %s: %w", e.Upgrade, err)
@@ -85,15 +86,33 @@ func (a Cluster) asAsked(ctx context.Context, c *valkeyv1.ValkeyCluster, e clust
 		if err != nil {
 			return nil, err
 		}
-		// What the spec asks for is not what it gets: so it bears no stamp of it.
 		s.Spec.Template = *template
-		s.Annotations[spec.AppliedAnnotation], s.Annotations[valkeyv1.TemplateAnnotation] = "none", e.Template
+		s.Annotations[spec.AppliedAnnotation], s.Annotations[valkeyv1.TemplateAnnotation] = stampBefore(is, &u), e.Template
 	} else if a.Build.TemplateName(c, v) != e.Template {
 		return nil, &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: the spec was edited since upgrade %s asked", e.Child, e.Upgrade)}
 	}
-	s.Annotations[valkeyv1.UpgradeAnnotation] = u.CreationTimestamp.UTC().Format(time.RFC3339) + " " + string(u.UID)
+	s.Annotations[spec.AppliedBeforeAnnotation], s.Annotations[valkeyv1.UpgradeAnnotation] = stampBefore(is, &u), mark(&u)
 	return s, nil
 }
+
+// mark names an upgrade on what it has touched.
+func mark(u *valkeyv1.ValkeyUpgrade) string {
+	return u.CreationTimestamp.UTC().Format(time.RFC3339) + " " + string(u.UID)
+}
+
+// stampBefore is the stamp of the spec that a shard bore before an upgrade came to it.
+func stampBefore(is *appsv1.StatefulSet, u *valkeyv1.ValkeyUpgrade) string {
+	switch {
+	case is == nil:
+		return unstamped
+	case is.Annotations[valkeyv1.UpgradeAnnotation] != mark(u):
+		return cmp.Or(is.Annotations[spec.AppliedAnnotation], unstamped)
+	}
+	return cmp.Or(is.Annotations[spec.AppliedBeforeAnnotation], unstamped)
+}
+
+// unstamped is the stamp of a shard that is not known to be what a spec once asked for.
+const unstamped = "none"
 
 // revision is the template of pods that a StatefulSet had before.
 func (a Cluster) revision(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) (*corev1.PodTemplateSpec, error) {

@@ -98,3 +98,32 @@ func TestAShardGetsNoOtherTemplate(t *testing.T) {
 }
 
 func server(p corev1.PodSpec) corev1.Container { return p.Containers[0] }
+
+// A shard that an upgrade has left again bears the stamp that it had: nobody has edited the spec, so nobody has to follow it.
+func TestAShardThatWentBackIsNotEdited(t *testing.T) {
+	var build spec.Builder
+	c := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: valkeyv1.ValkeyClusterSpec{Masters: 3, Image: "valkey:8.1"}}
+	up := &valkeyv1.ValkeyUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "to-9", UID: "u1"}, Spec: valkeyv1.ValkeyUpgradeSpec{Image: "valkey:9.1"}}
+	e := cluster.ApplyChild{Child: cluster.Ref{Kind: cluster.KindStatefulSet, Name: "web-0"}, UID: "s1", Replicas: 1, Upgrade: "to-9"}
+	for name, stamp := range map[string]string{
+		"the spec asks for what it had":                 build.StatefulSet(c, 0).Annotations[spec.AppliedAnnotation],
+		"the spec asks for something else since before": "an older one",
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := build.StatefulSet(c, 0)
+			set.Spec.Replicas, set.Annotations[spec.AppliedAnnotation] = ptr.To(int32(2)), stamp
+			for _, template := range []string{build.TemplateName(c, spec.Variant{Image: "valkey:9.1"}), valkeyv1.RevisionPrefix + "web-0-1", valkeyv1.RevisionPrefix + "web-0-1"} {
+				e.Template = template
+				next, err := Cluster{Live: read.Live{Reader: record{set, up}}}.shard(t.Context(), c, e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				next.Spec.Replicas = set.Spec.Replicas
+				set = next
+			}
+			if got := set.Annotations[spec.AppliedAnnotation]; got != stamp {
+				t.Errorf("it bears %q, and bore %q", got, stamp)
+			}
+		})
+	}
+}

@@ -16,6 +16,11 @@ import (
 // bears another is to be applied again.
 const AppliedAnnotation = "valkey.statecraft.dev/applied"
 
+// AppliedBeforeAnnotation bears what AppliedAnnotation was before an upgrade came: what
+// goes back to its former template goes back to that stamp as well. Without it a cluster
+// whose upgrade went back would look as if its spec had been edited.
+const AppliedBeforeAnnotation = "valkey.statecraft.dev/applied-before"
+
 // Object is a child.
 type Object interface {
 	metav1.Object

@@ -23,6 +23,7 @@ func TestUpgradeToABrokenImageGoesBack(t *testing.T) {
 		t.Errorf("it does not say why: %+v", f)
 	}
 	s.runs(vkc, image)
+	s.noOther(vkc, u)
 	replaced := 0
 	for name, p := range s.pods(vkc) {
 		if p.UID != was[name].UID {

@@ -24,7 +24,7 @@ func TestUpgradeWithoutAWayBack(t *testing.T) {
 	harness.NewManager(t, s.b, area).Start()
 	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
 	vkc, w := s.busy(plain)
-	u := s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{Image: images.Valkey91, CanaryShards: 1, SoakSeconds: 60, PodReadyTimeoutSeconds: 30})
+	u := s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{Image: images.Valkey91, CanaryShards: 1, SoakSeconds: 60, PodReadyTimeoutSeconds: 30, ReplicationSyncTimeoutSeconds: 60})
 	s.lane(u, 0, "Completed")
 
 	bystander := vkc.Name + "-2-1"
@@ -49,6 +49,7 @@ func TestUpgradeWithoutAWayBack(t *testing.T) {
 		t.Errorf("it failed for %s: %+v", reason, u.Status.Failure)
 	}
 	harness.Row(t, "%s", u.Status.Failure.Message)
+	s.noOther(vkc, u)
 	upgraded := 0
 	for name, p := range s.pods(vkc) {
 		if p.Spec.Containers[0].Image == images.Valkey91 && strings.HasPrefix(name, vkc.Name+"-0-") {
@@ -60,6 +61,18 @@ func TestUpgradeWithoutAWayBack(t *testing.T) {
 	}
 	w.check(t)
 	s.empty(vkc.Namespace, vkc)
+}
+
+// noOther checks that the cluster made no upgrade of its own: nobody has edited its spec.
+func (s *stage) noOther(vkc *valkeyv1.ValkeyCluster, u *valkeyv1.ValkeyUpgrade) {
+	s.t.Helper()
+	var list valkeyv1.ValkeyUpgradeList
+	s.must(s.c.List(s.t.Context(), &list, client.InNamespace(vkc.Namespace)))
+	for _, other := range list.Items {
+		if other.UID != u.UID {
+			s.t.Errorf("the cluster made the upgrade %s to %s", other.Name, other.Spec.Image)
+		}
+	}
 }
 
 // writeWhatOnlyNineReads writes a hash with a field that expires.
