@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -61,24 +62,33 @@ func share(d []time.Duration, part float64) time.Duration {
 func (s *stage) failoverByHand(vkc *valkeyv1.ValkeyCluster, shard int, p *probe) time.Duration {
 	s.t.Helper()
 	s.whole(vkc)
-	was := vkc.Status.Shards[shard].Primary
-	replica := fmt.Sprintf("%s-%d-0", vkc.Name, shard)
-	if was == replica {
-		replica = fmt.Sprintf("%s-%d-1", vkc.Name, shard)
-	}
-	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{s.addrOf(vkc, replica)}, DisableCache: true, ForceSingleClient: true})
-	s.must(err)
-	defer c.Close()
+	replica := s.follower(vkc, shard)
+	ask := s.single(s.addrOf(vkc, replica))
 	p.lap()
-	s.must(c.Do(s.t.Context(), c.B().ClusterFailover().Build()).Error())
-	harness.Eventually(s.t, runningWithin, poll, func() error {
-		if now := s.fresh(vkc).Status.Shards[shard].Primary; now != replica {
-			return fmt.Errorf("%s is primary", now)
+	s.must(ask("CLUSTER", "FAILOVER").Error())
+	harness.Eventually(s.t, runningWithin, poll/5, func() error {
+		if s.follower(vkc, shard) == replica {
+			return fmt.Errorf("%s is a replica", replica)
 		}
 		return nil
 	})
 	<-time.After(settles)
 	return p.lap()
+}
+
+// follower is the pod that says that it is the replica: the status may be a moment behind.
+func (s *stage) follower(vkc *valkeyv1.ValkeyCluster, shard int) (pod string) {
+	s.t.Helper()
+	harness.Eventually(s.t, runningWithin, poll, func() error {
+		for ordinal := range 2 {
+			pod = fmt.Sprintf("%s-%d-%d", vkc.Name, shard, ordinal)
+			if out, err := s.b.Kubectl(s.t.Context(), "exec", "-n", vkc.Namespace, pod, "--", "valkey-cli", "role"); err == nil && strings.HasPrefix(out, "slave") {
+				return nil
+			}
+		}
+		return fmt.Errorf("shard %d has no replica", shard)
+	})
+	return pod
 }
 
 // failoversOf restarts all servers by an upgrade without an image, and measures each shard while its primary moves, and
