@@ -145,7 +145,7 @@ func TestServersAreBroughtBack(t *testing.T) {
 				w.Nodes[i].Addr = w.Nodes[(i+1)%len(w.Nodes)].Name + ":7000"
 			}
 		}, "meet 24 pairs", ""},
-		"one in the place of a lost one": {func(_ *valkeyv1.ValkeyCluster, w *World) { stranger(w, func(*topology.Server) {}) }, "meet 4 pairs", ""},
+		"one in the place of a lost one": {func(_ *valkeyv1.ValkeyCluster, w *World) { stranger(w, func(*topology.Server) {}) }, "meet 5 pairs", ""},
 		"one that has keys":              {func(_ *valkeyv1.ValkeyCluster, w *World) { stranger(w, func(s *topology.Server) { s.Empty = false }) }, "", ""},
 		"one of another cluster": {func(_ *valkeyv1.ValkeyCluster, w *World) {
 			stranger(w, func(s *topology.Server) { s.View = append(s.View, topology.Peer{ID: "zz theirs"}) })

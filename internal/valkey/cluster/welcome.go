@@ -42,14 +42,19 @@ func welcome(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
 	return effects, fsm.Decision{}, false
 }
 
-// hosts are those whom a newcomer is to meet: somebody who serves, and in a ring of all
-// the first after it, the second, the fourth, and so on.
+// mostOwners is how many owners of slots a newcomer is introduced to: of the rest it hears.
+const mostOwners = 64
+
+// hosts are those whom a newcomer is to meet: those who serve, and in a ring of all the
+// first after it, the second, the fourth, and so on.
+//
+// Clients learn who owns what from any server that they hear of, and of a newcomer they
+// hear as soon as one server knows it. What it does not know by then nobody owns, to them:
+// so it hears of all slots at first hand, and at once.
 func hosts(nodes topology.Nodes, of int) (to []Member) {
 	n := nodes[of]
-	others := make(topology.Nodes, 0, len(nodes))
-	if owner, owned := nodes.Owner(); owned {
-		others = append(others, owner)
-	}
+	others := slices.Clone(nodes.Voters())
+	others = others[:min(len(others), mostOwners)]
 	for step := 1; step < len(nodes); step *= 2 {
 		others = append(others, nodes[(of+step)%len(nodes)])
 	}
