@@ -34,11 +34,14 @@ func TestPrimariesThatAreTheMajorityComeBackTogether(t *testing.T) {
 		for _, p := range primaries {
 			p.start(t)
 		}
+		var said []string
 		for _, p := range primaries {
 			c.answers(t, p)
-			if said := p.said(t); !strings.Contains(said, string(wire.Taken)) {
-				t.Errorf("%s did not need it: %s", p.name, said)
-			}
+			said = append(said, p.said(t))
+		}
+		// With the vote of the first the second may be elected after all.
+		if !strings.Contains(strings.Join(said, ""), string(wire.Taken)) {
+			t.Errorf("nobody needed it: %q", said)
 		}
 		t.Logf("open after %s", time.Since(began).Round(time.Millisecond))
 		third.start(t)
