@@ -136,7 +136,7 @@ func (s *story) end(found []*unstructured.Unstructured) error {
 // equal leaves out what the cluster's own controllers write in their own time.
 func equal(obj *unstructured.Unstructured) {
 	// What names a child's content names the owner's UID, or the namespace, as well.
-	for _, name := range []string{spec.AppliedAnnotation, valkeyv1.TemplateAnnotation} {
+	for _, name := range []string{spec.AppliedAnnotation, spec.AppliedBeforeAnnotation, valkeyv1.TemplateAnnotation} {
 		unstructured.RemoveNestedField(obj.Object, "metadata", "annotations", name)
 	}
 	unstructured.RemoveNestedField(obj.Object, "metadata", "labels", appsv1.ControllerRevisionHashLabelKey)
