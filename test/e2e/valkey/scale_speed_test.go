@@ -133,8 +133,9 @@ func (s *stage) timeRebalance(l load) time.Duration {
 	for _, addr := range addrs { // it does not wait for that itself
 		ask := s.single(addr)
 		harness.Eventually(s.t, runningWithin, poll, func() error {
-			if info, err := ask("CLUSTER", "INFO").ToString(); err != nil || !strings.Contains(info, "cluster_known_nodes:4") {
-				return fmt.Errorf("%s does not know all: %w", addr, err)
+			info, err := ask("CLUSTER", "INFO").ToString()
+			if err != nil || !strings.Contains(info, "cluster_known_nodes:4") || !strings.Contains(info, "cluster_state:ok") {
+				return fmt.Errorf("%s does not know all, or does not serve: %w", addr, err)
 			}
 			return nil
 		})
