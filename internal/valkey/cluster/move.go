@@ -54,10 +54,7 @@ func misplaced(w World, shards int) (n int) {
 
 // toMove is how many slots are where they should not be, or why that cannot be said.
 func toMove(w World, shards int) (left int, doubt string) {
-	if _, rival, contested := w.Nodes.Assigned(); contested {
-		return 0, rival.Name + " claims slots that another claims as well"
-	}
-	moves, doubt := plan.Moves(Holdings(w.Nodes, shards))
+	moves, doubt := plannedMoves(w, shards)
 	for _, m := range moves {
 		left += m.Slots.Count()
 	}

@@ -11,20 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
-	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
 // TestSecurityEverythingElseIsChangedUnderLoad replaces the certificates by those of another authority, in one edit, and
 // then the passwords by which the operator and the servers log on, while an application writes.
 func TestSecurityEverythingElseIsChangedUnderLoad(t *testing.T) {
-	s := newStage(t)
-	m := harness.NewManager(t, s.b, area)
-	m.Start()
-	namespace := bedtest.Namespace(t, s.b)
-	safe := s.secure(namespace)
-	vkc := s.createAs(namespace, safe.change)
-	s.running(vkc)
+	s, m, safe, vkc := newSecured(t)
 	next := harness.NewAuthority(t, "shop, the next")
 	option := safe.option(s.addr(vkc))
 	option.TLSConfig.RootCAs.AppendCertsFromPEM([]byte(harness.Bundle(next))) // believes both, as the docs say
@@ -33,7 +26,7 @@ func TestSecurityEverythingElseIsChangedUnderLoad(t *testing.T) {
 	was := s.applied(vkc, "")
 
 	began := time.Now()
-	safe.certificates.StringData = next.Issue(t, name+"."+namespace+".svc", next)
+	safe.certificates.StringData = next.Issue(t, name+"."+safe.namespace+".svc", next)
 	s.update(safe.certificates)
 	only := safe
 	only.authority = next
@@ -52,7 +45,7 @@ func TestSecurityEverythingElseIsChangedUnderLoad(t *testing.T) {
 	s.running(vkc)
 	w.check(t)
 	s.unspoken(vkc, m)
-	s.empty(namespace, vkc)
+	s.empty(vkc.Namespace, vkc)
 }
 
 // shows waits until a server is believed by those who believe one authority alone.

@@ -31,13 +31,7 @@ const (
 // TestSecurityPasswordIsChangedUnderLoad makes a cluster with TLS, users and volumes, and
 // changes the password of its application while it writes.
 func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
-	s := newStage(t)
-	m := harness.NewManager(t, s.b, area)
-	m.Start()
-	namespace := bedtest.Namespace(t, s.b)
-	safe := s.secure(namespace)
-	vkc := s.createAs(namespace, safe.change)
-	s.running(vkc)
+	s, m, safe, vkc := newSecured(t)
 	option := safe.option(s.addr(vkc))
 	w := startWriterWith(t, option)
 	w.await(t, writesBefore)
@@ -56,7 +50,19 @@ func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
 	w.check(t)
 	other.check(t)
 	s.unspoken(vkc, m)
-	s.empty(namespace, vkc)
+	s.empty(vkc.Namespace, vkc)
+}
+
+// newSecured makes a cluster with users, encryption and volumes, which runs.
+func newSecured(t *testing.T) (*stage, *harness.Manager, secured, *valkeyv1.ValkeyCluster) {
+	t.Helper()
+	s := newStage(t)
+	m := harness.NewManager(t, s.b, area)
+	m.Start()
+	safe := s.secure(bedtest.Namespace(t, s.b))
+	vkc := s.createAs(safe.namespace, safe.change)
+	s.running(vkc)
+	return s, m, safe, vkc
 }
 
 // secured is what a cluster needs to be reached by those who may only.
