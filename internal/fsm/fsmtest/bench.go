@@ -6,6 +6,7 @@ package fsmtest
 
 import (
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -43,6 +44,8 @@ type Bench[T fsm.Subject[T], W any] struct {
 	// Step and Reduce are the machine's own, unless a test plants a fault.
 	Step   func(fsm.Input[T, W]) (fsm.Step[T], error)
 	Reduce func(fsm.Input[T, W], fsm.Step[T], []fsm.Outcome) fsm.Next[T]
+
+	shared func() (*sim[T, W], error) // the run without faults, which is the same for every drill
 }
 
 // Try runs every check there is, but for the transcripts.
@@ -61,6 +64,7 @@ func Try[T fsm.Subject[T], W any](t *testing.T, b Bench[T, W]) {
 // Drill runs the checks that follow one path, from Object and World to End. It is
 // for every further path worth drilling; the other checks know all phases anyway.
 func Drill[T fsm.Subject[T], W any](t *testing.T, b Bench[T, W]) {
+	b.shared = sync.OnceValues(b.clean)
 	try(t, []check{
 		{"model", b.Model},
 		{"crash", b.Crash},

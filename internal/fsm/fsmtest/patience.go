@@ -51,8 +51,8 @@ func (b Bench[T, W]) firstHops(in fsm.Input[T, W], deadline *metav1.Time) (map[s
 // must not try again before its time, and must not show the raw error, which is
 // another one in every try.
 func (b Bench[T, W]) BackOff() error {
-	clean := b.sim()
-	if _, err := clean.run(); err != nil {
+	clean, err := b.clean()
+	if err != nil {
 		return err
 	}
 	tried := map[string]bool{}
@@ -101,11 +101,11 @@ func (s *sim[T, W]) keepsFailing() error {
 // and nobody else does either. What only waits must neither write nor spin. A
 // one-shot that has ended says nothing more, even when its World vanishes.
 func (b Bench[T, W]) Rest() error {
-	clean := b.sim()
-	if _, err := clean.run(); err != nil {
+	clean, err := b.clean()
+	if err != nil {
 		return err
 	}
-	for i := 0; i < len(clean.log); i += 1 + len(clean.log)/25 {
+	for i := 0; i < len(clean.log); i += b.part() * (1 + len(clean.log)/25) {
 		if err := clean.log[i].before.fork().rests(); err != nil {
 			return fmt.Errorf("the world stops before pass %d: %w", i+1, err)
 		}
@@ -114,7 +114,7 @@ func (b Bench[T, W]) Rest() error {
 		return fmt.Errorf("the world stops after the end: %w", err)
 	}
 	if b.Machine.OneShot {
-		return clean.silent()
+		return clean.fork().silent()
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ type sim[T fsm.Subject[T], W any] struct {
 	log    []*entry[T, W] // what each pass did
 	quiet  bool           // the last pass neither moved, acted, saved nor changed a thing
 	done   map[string]int // effects that changed the world
+	end    string         // how a run without faults ended
 	fault  fault
 	fail   func(fsm.Effect) error
 	trace  func(fsm.Step[T], []fsm.Outcome, []fsm.Hop)

@@ -67,8 +67,11 @@ func (b Bench[T, W]) Stale() error {
 // is repeated must be harmless. At another allowed end less may have been done.
 func (b Bench[T, W]) strike(faults func(at, effects int) []fault) error {
 	clean, err := b.clean()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case clean.end != b.End:
+		return fmt.Errorf("without faults: ends %s, not %s", clean.end, b.End)
 	}
 	var before *entry[T, W]
 	n := 0
@@ -86,23 +89,24 @@ func (b Bench[T, W]) strike(faults func(at, effects int) []fault) error {
 			}
 		}
 	}
-	clean.advance(fsm.Never)
+	ended := clean.fork()
+	ended.advance(fsm.Never)
 	for _, f := range faults(clean.passes+1, 0) { // and once after the end
-		if err := clean.fork().struck(f, clean.done); err != nil {
+		if err := ended.fork().struck(f, clean.done); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// clean is a run without faults.
+// clean is the run without faults. It is not to be written to: drills of one path share it.
 func (b Bench[T, W]) clean() (*sim[T, W], error) {
-	s := b.sim()
-	end, err := s.run()
-	if err == nil && end != b.End {
-		err = fmt.Errorf("ends %s, not %s", end, b.End)
+	if b.shared != nil {
+		return b.shared()
 	}
-	if err != nil {
+	s := b.sim()
+	var err error
+	if s.end, err = s.run(); err != nil {
 		err = fmt.Errorf("without faults: %w", err)
 	}
 	return s, err
