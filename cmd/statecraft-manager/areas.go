@@ -14,7 +14,7 @@ import (
 
 // areas are all there are, in the order in which they are set up.
 func areas(f *flags) []kube.AreaSetup {
-	return []kube.AreaSetup{capture.Area, valkey.Area(spec.Builder{NodeImage: f.valkeyNode})}
+	return []kube.AreaSetup{capture.Area(f.capture), valkey.Area(spec.Builder{NodeImage: f.valkeyNode})}
 }
 
 // oneShots are the kinds that end for good and then hold no reservation.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,13 +32,20 @@ import (
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
 // Area is area capture.
-var Area = kube.AreaSetup{Name: "capture", AddToScheme: addToScheme, Setup: setup}
+func Area(c Config) kube.AreaSetup {
+	return kube.AreaSetup{Name: "capture", AddToScheme: AddToScheme, Setup: func(a *kube.Area) error { return setup(a, c) }}
+}
 
-func addToScheme(s *runtime.Scheme) error {
-	if err := apiextensionsv1.AddToScheme(s); err != nil {
-		return err
+// AddToScheme registers every kind that the area reads or writes.
+func AddToScheme(s *runtime.Scheme) error {
+	for _, add := range []func(*runtime.Scheme) error{
+		apiextensionsv1.AddToScheme, snapshotv1.AddToScheme, capturev1.AddToScheme,
+	} {
+		if err := add(s); err != nil {
+			return err
+		}
 	}
-	return capturev1.AddToScheme(s)
+	return nil
 }
 
 // followedUID is the index of keepers by what they follow.
@@ -54,7 +62,7 @@ func NewKeeper(e kube.Env, watch read.Watch, mapper apimeta.RESTMapper) *kube.Re
 	return r
 }
 
-func setup(a *kube.Area) error {
+func setup(a *kube.Area, _ Config) error {
 	mgr := a.Manager()
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &capturev1.ObjectKeeper{}, followedUID, followed); err != nil {
 		return fmt.Errorf("index keepers: %w", err)

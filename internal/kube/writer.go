@@ -56,6 +56,24 @@ func (w Writer) Create(ctx context.Context, obj client.Object) error {
 	return nil
 }
 
+// CreateUnowned makes an object that has no owner and is written once. If the name is taken
+// it reads live, into there, and asks whether that one is ours: from a pass that crashed.
+func (w Writer) CreateUnowned(ctx context.Context, obj, there client.Object, ours func() bool) error {
+	err := w.client.Create(ctx, obj, w.owner)
+	if !apierrors.IsAlreadyExists(err) {
+		return wrap("create", obj, err)
+	}
+	if err := w.live.Get(ctx, keyOf(obj), there); err != nil {
+		return wrap("read", obj, err)
+	}
+	if !ours() {
+		return Taken(w.kind(obj), there)
+	}
+	obj.SetUID(there.GetUID())
+	obj.SetResourceVersion(there.GetResourceVersion())
+	return nil
+}
+
 // Delete removes the very object that was seen, in the version that was decided
 // upon. That it is gone already, or that another has its name, is success: what
 // was to go has gone.

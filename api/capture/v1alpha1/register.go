@@ -14,7 +14,15 @@ var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
 
 // AddToScheme registers the kinds of area capture.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &ObjectKeeper{}, &ObjectKeeperList{})
+	s.AddKnownTypes(GroupVersion,
+		&ObjectKeeper{}, &ObjectKeeperList{},
+		&VolumeCaptureRequest{}, &VolumeCaptureRequestList{},
+		&VolumeRestoreRequest{}, &VolumeRestoreRequestList{},
+		&ManifestCaptureRequest{}, &ManifestCaptureRequestList{},
+		&ManifestCheckpoint{}, &ManifestCheckpointList{},
+		&ManifestCheckpointContentChunk{}, &ManifestCheckpointContentChunkList{},
+		&ManifestRestoreRequest{}, &ManifestRestoreRequestList{},
+	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

@@ -1,0 +1,27 @@
+package v1alpha1
+
+import meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+
+// Why a request ended. Ready carries one of them once it has.
+const (
+	ReasonCompleted         meta.Reason = "Completed"         // what was asked for is there
+	ReasonDeadlineExceeded  meta.Reason = "DeadlineExceeded"  // the request was given up at its deadline
+	ReasonNotFound          meta.Reason = "NotFound"          // what the request names does not exist, by a live read
+	ReasonForbidden         meta.Reason = "Forbidden"         // the manager, or who made the request, may not do it
+	ReasonInvalidTarget     meta.Reason = "InvalidTarget"     // what the request names cannot be captured or restored
+	ReasonInUse             meta.Reason = "InUse"             // a pod uses the claim that was to be detached
+	ReasonDriverError       meta.Reason = "DriverError"       // the storage driver reported an error, and the request does not wait
+	ReasonNameTaken         meta.Reason = "NameTaken"         // somebody else has the name that is needed
+	ReasonSourceNotReady    meta.Reason = "SourceNotReady"    // the capture to restore from failed, or was never finished
+	ReasonSourceConsumed    meta.Reason = "SourceConsumed"    // the detached volume was restored before
+	ReasonTooSmall          meta.Reason = "TooSmall"          // the claim asks for less than what was captured
+	ReasonProbeFailed       meta.Reason = "ProbeFailed"       // the Job of a rehearsal failed
+	ReasonVolumeNotCaptured meta.Reason = "VolumeNotCaptured" // a captured claim has no entry in volumes
+	ReasonTooLarge          meta.Reason = "TooLarge"          // there is more than a checkpoint holds
+	ReasonIncomplete        meta.Reason = "Incomplete"        // what was read back is not what was written
+	ReasonTampered          meta.Reason = "Tampered"          // a chunk does not have the digest that the checkpoint lists
+	ReasonKeyMissing        meta.Reason = "KeyMissing"        // the key that a checkpoint was encrypted with is gone
+	ReasonConflict          meta.Reason = "Conflict"          // names are taken, and the policy is Fail
+	ReasonExpired           meta.Reason = "Expired"           // the request was not begun before notAfter
+	ReasonPartiallyRestored meta.Reason = "PartiallyRestored" // some objects could not be restored; the results say which
+)

@@ -1,0 +1,65 @@
+// Package request is what all requests of area capture have in common: each has a keeper
+// that owns what it makes, and a deadline.
+package request
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+)
+
+// Terms are for how long a keeper outlives its request.
+type Terms struct {
+	Retain         *metav1.Duration // what the request asks for; nil is not at all
+	NamespaceGrace time.Duration    // what the operator grants when the whole namespace goes
+}
+
+// KeeperName is the name of a request's keeper. Whoever knows the UID could take it first;
+// so a keeper of that name is ours only if it follows that UID.
+func KeeperName(uid types.UID) string { return "request-" + string(uid) }
+
+// NewKeeper is the keeper of a request, which is in the namespace with that UID.
+func NewKeeper(obj metav1.Object, kind schema.GroupVersionKind, namespace types.UID, t Terms) *capturev1.ObjectKeeper {
+	k := &capturev1.ObjectKeeper{
+		ObjectMeta: metav1.ObjectMeta{Name: KeeperName(obj.GetUID())},
+		Spec: capturev1.ObjectKeeperSpec{
+			Mode: capturev1.FollowObject,
+			FollowRef: &capturev1.FollowRef{
+				APIVersion: kind.GroupVersion().String(), Kind: kind.Kind,
+				Namespace: obj.GetNamespace(), NamespaceUID: namespace,
+				Name: obj.GetName(), UID: obj.GetUID(),
+			},
+		},
+	}
+	if t.Retain != nil {
+		k.Spec.Mode, k.Spec.TTL = capturev1.FollowObjectWithTTL, t.Retain
+	}
+	if t.NamespaceGrace > 0 {
+		k.Spec.NamespaceGrace = &metav1.Duration{Duration: t.NamespaceGrace}
+	}
+	return k
+}
+
+// Follows says that a keeper is that of the request with this UID.
+func Follows(k *capturev1.ObjectKeeper, uid types.UID) bool {
+	return uid != "" && k.Spec.Mode != capturev1.TTL && k.Spec.FollowRef != nil && k.Spec.FollowRef.UID == uid
+}
+
+// OwnedBy makes the keeper of a request the owner of what the request makes. It does not
+// block the keeper's deletion: nothing of ours ever waits for another.
+func OwnedBy(uid types.UID, keeper types.UID) metav1.OwnerReference {
+	controller, blocks := true, false
+	return metav1.OwnerReference{
+		APIVersion: capturev1.GroupVersion.String(), Kind: "ObjectKeeper",
+		Name: KeeperName(uid), UID: keeper, Controller: &controller, BlockOwnerDeletion: &blocks,
+	}
+}
+
+// Deadline is when a request is given up.
+func Deadline(obj metav1.Object, seconds int32) time.Time {
+	return obj.GetCreationTimestamp().Add(time.Duration(seconds) * time.Second)
+}
