@@ -26,6 +26,7 @@ type OptionalWatch struct {
 	client  metadata.Interface
 	mapper  apimeta.RESTMapper
 	changed func(schema.GroupVersionKind, *metav1.PartialObjectMetadata)
+	updates bool // changed is told of updates, too
 
 	mu       sync.Mutex
 	ctx      context.Context
@@ -43,13 +44,20 @@ type optional struct {
 	broken   error // the last list or watch failed for a reason that lasts
 }
 
-// NewOptionalWatch makes a watch that tells changed of every object that came,
-// changed or went.
+// NewOptionalWatch makes a watch that tells changed of every object that came or went, or
+// that another replaced under its name.
 func NewOptionalWatch(c metadata.Interface, m apimeta.RESTMapper, changed func(schema.GroupVersionKind, *metav1.PartialObjectMetadata)) *OptionalWatch {
 	return &OptionalWatch{
 		client: c, mapper: m, changed: changed,
 		watches: map[schema.GroupVersionKind]*optional{}, unserved: map[schema.GroupVersionKind]time.Time{},
 	}
+}
+
+// TellUpdates makes the watch tell of updates as well: for who waits for what another writes
+// into an object. It is called before Start.
+func (o *OptionalWatch) TellUpdates() *OptionalWatch {
+	o.updates = true
+	return o
 }
 
 // Start keeps watches running until ctx ends. Before it, nothing is watched.
@@ -173,9 +181,11 @@ func (o *OptionalWatch) listen(gvk schema.GroupVersionKind, w *optional) error {
 	_, handlerErr := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: tell, DeleteFunc: tell,
 		UpdateFunc: func(was, is any) {
-			// Re-created between two events: the same name, another object.
-			if a, b := was.(*metav1.PartialObjectMetadata), is.(*metav1.PartialObjectMetadata); a.UID != b.UID {
+			switch a, b := was.(*metav1.PartialObjectMetadata), is.(*metav1.PartialObjectMetadata); {
+			case a.UID != b.UID: // re-created between two events: the same name, another object
 				tell(a)
+				tell(b)
+			case o.updates:
 				tell(b)
 			}
 		},
