@@ -9,15 +9,24 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 )
 
-// Install applies an area's CRDs and roles, as an administrator would.
+// Install applies an area's CRDs, roles and admission policies, as an administrator would,
+// and returns once the policies are in force.
 func Install(t testing.TB, b *bed.Bed, area string) {
 	t.Helper()
 	config := filepath.Join(Root(t), "config")
 	bedtest.InstallCRDs(t, b, filepath.Join(config, "crd", area))
-	for _, path := range []string{filepath.Join(config, "rbac", "namespace.yaml"), filepath.Join(config, "rbac", area)} {
+	paths := []string{filepath.Join(config, "rbac", "namespace.yaml"), filepath.Join(config, "rbac", area)}
+	policies := filepath.Join(config, "admission", area)
+	if _, err := os.Stat(policies); err == nil {
+		paths = append(paths, policies)
+	}
+	for _, path := range paths {
 		if out, err := b.Kubectl(t.Context(), "apply", "-f", path); err != nil {
 			t.Fatalf("install area %s: %v\n%s", area, err, out)
 		}
+	}
+	if try, ok := inForce[area]; ok {
+		Eventually(t, policiesWithin, policiesPoll, func() error { return try(t.Context(), b) })
 	}
 }
 

@@ -1,0 +1,191 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+// forged is what somebody would like to be.
+var forged = capturev1.Requester{Username: "admin", UID: "0", Groups: []string{"system:masters"}}
+
+// requesterOf is where a request says who made it.
+func requesterOf(obj client.Object) **capturev1.Requester {
+	switch r := obj.(type) {
+	case *capturev1.VolumeCaptureRequest:
+		return &r.Spec.Requester
+	case *capturev1.VolumeRestoreRequest:
+		return &r.Spec.Requester
+	case *capturev1.ManifestCaptureRequest:
+		return &r.Spec.Requester
+	case *capturev1.ManifestRestoreRequest:
+		return &r.Spec.Requester
+	}
+	return nil
+}
+
+func eachKind(namespace string) []client.Object {
+	return []client.Object{
+		snapshot(namespace, "data"), restore(namespace, source{request: "a"}),
+		manifests(namespace, false), manifestRestore(namespace, "m", "", ""),
+	}
+}
+
+func TestARequesterCannotBeForged(t *testing.T) {
+	b := bedtest.ControlPlane(t)
+	harness.Install(t, b, area)
+	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
+	grant(t, c, "forger", namespace, requests)
+	forger := clientAs(t, b, c, "forger", "guests", "evening-shift")
+	for _, obj := range eachKind(namespace) {
+		for name, given := range map[string]*capturev1.Requester{"nothing": nil, "somebody else": &forged} {
+			t.Run(fmt.Sprintf("%T with %s", obj, name), func(t *testing.T) {
+				made := obj.DeepCopyObject().(client.Object)
+				harness.Eventually(t, soon, poll, func() error {
+					made = obj.DeepCopyObject().(client.Object)
+					*requesterOf(made) = given
+					return forger.Create(t.Context(), made, client.DryRunAll)
+				})
+				want := &capturev1.Requester{Username: "forger", Groups: []string{"guests", "evening-shift", "system:authenticated"}}
+				if diff := cmp.Diff(want, *requesterOf(made)); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
+	}
+}
+
+// TestAForgedRequesterIsRefusedWhereNobodyStampsIt takes the stamping policy away, as a webhook
+// that runs after it would.
+func TestAForgedRequesterIsRefusedWhereNobodyStampsIt(t *testing.T) {
+	b := bedtest.ControlPlane(t)
+	harness.Install(t, b, area)
+	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
+	if out, err := b.Kubectl(t.Context(), "delete", "mutatingadmissionpolicybinding", "requester.capture.statecraft.dev"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Cleanup(func() { // the next test installs, and waits until it is in force
+		path := filepath.Join(harness.Root(t), "config", "admission", area)
+		if out, err := b.Kubectl(context.Background(), "apply", "-f", path); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+	for field, given := range map[string]capturev1.Requester{
+		"spec.requester must":        forged,
+		"spec.requester.uid must":    {Username: "admin", UID: "0", Groups: []string{"system:masters", "system:authenticated"}},
+		"spec.requester.groups must": {Username: "admin", Groups: []string{"system:masters"}},
+	} {
+		if field == "spec.requester must" {
+			given.Username = "somebody"
+		}
+		for _, obj := range eachKind(namespace) {
+			*requesterOf(obj) = given.DeepCopy()
+			harness.Eventually(t, soon, poll, func() error { return refused(t, c, obj, field) })
+		}
+	}
+	for _, obj := range eachKind(namespace) {
+		*requesterOf(obj) = &capturev1.Requester{Username: "admin", Groups: []string{"system:masters", "system:authenticated"}}
+		if err := accepted(t, c, obj); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTheManagerActsForOthers makes requests as the manager does for a restore of manifests: it has
+// looked at the rights of the requester itself.
+func TestTheManagerActsForOthers(t *testing.T) {
+	b := bedtest.ControlPlane(t)
+	harness.Install(t, b, area)
+	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
+	grant(t, c, harness.User(area), namespace, requests)
+	manager := clientAs(t, b, c, harness.User(area))
+	objs := append(eachKind(namespace), restore(namespace, source{request: "a", namespace: "elsewhere"}), detach(namespace, "data"))
+	for _, obj := range objs {
+		harness.Eventually(t, soon, poll, func() error { return refused(t, manager, obj, "on whose behalf") })
+		want := &capturev1.Requester{Username: "somebody", Groups: []string{"guests"}}
+		*requesterOf(obj) = want
+		if err := manager.Create(t.Context(), obj, client.DryRunAll); err != nil {
+			t.Errorf("%T: %v", obj, err)
+		}
+		if diff := cmp.Diff(want, *requesterOf(obj)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// TestARequestCanBeAppliedAgain applies the same manifest twice, in both ways: who made it stays, and nothing changes.
+func TestARequestCanBeAppliedAgain(t *testing.T) {
+	b := bedtest.ControlPlane(t)
+	harness.Install(t, b, area)
+	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
+	for _, way := range []bool{false, true} {
+		manifest := fmt.Sprintf("apiVersion: capture.statecraft.dev/v1alpha1\nkind: VolumeCaptureRequest\n"+
+			"metadata: {name: again-%t, namespace: %s}\nspec: {target: {name: data}}\n", way, namespace)
+		path := filepath.Join(t.TempDir(), "request.yaml")
+		if err := os.WriteFile(path, []byte(manifest), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		made := snapshot(namespace, "data")
+		var first *capturev1.VolumeCaptureRequest
+		for range 2 {
+			if out, err := b.Kubectl(t.Context(), "apply", fmt.Sprintf("--server-side=%t", way), "-f", path); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if err := c.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: fmt.Sprintf("again-%t", way)}, made); err != nil {
+				t.Fatal(err)
+			}
+			if made.Spec.Requester == nil || made.Spec.Requester.Username != "admin" {
+				t.Errorf("made by %+v", made.Spec.Requester)
+			}
+			if first == nil {
+				first = made.DeepCopy()
+			}
+		}
+		first.ResourceVersion = made.ResourceVersion // the server writes the default status at the first chance
+		if diff := cmp.Diff(first, made); diff != "" {
+			t.Errorf("the second apply wrote something: %s", diff)
+		}
+		made.Spec.Requester = &forged
+		if err := c.Update(t.Context(), made); err == nil {
+			t.Error("a requester can be changed later")
+		}
+	}
+}
+
+// TestOnlyTheManagerWritesAStatus tries as a tenant to whom everything in its namespace is allowed.
+func TestOnlyTheManagerWritesAStatus(t *testing.T) {
+	b := bedtest.ControlPlane(t)
+	harness.Install(t, b, area)
+	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
+	everything := rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}
+	grant(t, c, "owner", namespace, everything)
+	grant(t, c, harness.User(area), namespace, everything)
+	owner, manager := clientAs(t, b, c, "owner"), clientAs(t, b, c, harness.User(area))
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`))
+	for _, obj := range eachKind(namespace) {
+		create(t, c, obj)
+		harness.Eventually(t, soon, poll, func() error {
+			err := owner.Status().Patch(t.Context(), obj.DeepCopyObject().(client.Object), patch)
+			if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "only the manager") {
+				return fmt.Errorf("a tenant writes the status: %w", err)
+			}
+			return nil
+		})
+		harness.Eventually(t, soon, poll, func() error {
+			return manager.Status().Patch(t.Context(), obj.DeepCopyObject().(client.Object), patch)
+		})
+	}
+}
