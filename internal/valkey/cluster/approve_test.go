@@ -205,6 +205,52 @@ func TestTokensOfPlans(t *testing.T) {
 	}
 }
 
+// A person is asked until this very plan is approved, and no more once it was begun.
+func TestWhatAPersonIsAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*input)
+		held   bool
+	}{
+		"nobody approved":                  {func(*input) {}, true},
+		"this plan was approved":           {func(in *input) { in.Obj.Annotations = approval(*in) }, false},
+		"another was approved":             {func(in *input) { in.Obj.Annotations = map[string]string{valkeyv1.ApproveAnnotation: "0123456789"} }, true},
+		"it was begun":                     {func(in *input) { in.Obj.Status.Plan = begunPlan(*in) }, false},
+		"it was begun, and more is wanted": {func(in *input) { in.Obj.Status.Plan = begunPlan(*in); in.Obj = sized(in.Obj, Even(5, 1)) }, true},
+		"it was begun, and other servers are wanted": {func(in *input) {
+			in.Obj.Status.Plan = begunPlan(*in)
+			in.World.Template = "another"
+		}, true},
+		"two claim the same slots": {func(in *input) {
+			a, b := in.World.Nodes[0].Server, in.World.Nodes[2].Server
+			b.View[self(b)].Slots = a.View[self(a)].Slots
+			in.Obj.Annotations = approval(*in)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := standsAs(Even(3, 1), Even(4, 1))
+			in.Obj.Spec.ApprovePlan = true
+			c.change(&in)
+			if words, held := notApproved(in); held != c.held {
+				t.Errorf("held %t: %s", held, words)
+			}
+		})
+	}
+}
+
+// approval is that of the plan there is, if there is one.
+func approval(in input) map[string]string {
+	if p, _ := planned(in); p != nil {
+		return map[string]string{valkeyv1.ApproveAnnotation: p.Token}
+	}
+	return nil
+}
+
+func begunPlan(in input) *valkeyv1.ClusterPlan {
+	p, _ := planned(in)
+	p.Begun = true
+	return p
+}
+
 // A plan cannot be told while a slot has no owner, and then it cannot be approved either.
 func TestNoPlanWithoutOwners(t *testing.T) {
 	in := standsAs(Even(3, 1), Even(4, 1))

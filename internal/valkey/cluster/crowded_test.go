@@ -7,6 +7,22 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
 
+// Half of the primaries are not the majority: if that machine is lost, the other half cannot vote either way, and to
+// move one would be for nothing.
+func TestHalfOfThePrimariesAreNoCrowd(t *testing.T) {
+	in := standsAs(Even(4, 1), Even(4, 1))
+	for i, host := range []string{"a", "c", "a", "c", "b", "c", "b", "c"} {
+		in.World.Nodes[i].Host = host
+	}
+	if from, heir, _, found := lessCrowded(in.World); found {
+		t.Errorf("%s to take over from %s", heir.Name, from.Name)
+	}
+	in.World.Nodes[4].Host = "a"
+	if _, _, _, found := lessCrowded(in.World); !found {
+		t.Error("three of four are no crowd either")
+	}
+}
+
 // A machine that has most of the primaries is a machine that cannot be lost. Primaries move only if that helps.
 func TestPrimariesAreSpread(t *testing.T) {
 	// Hosts of web-0-0, web-0-1, web-1-0 and so on; the first of each shard is its primary.

@@ -29,14 +29,15 @@ func TestMajorityLost(t *testing.T) {
 		lost  bool
 		words string
 	}{
-		"all answer":                               {clone(stood), false, ""},
-		"one primary is silent":                    {silence(clone(stood), 0), false, ""},
-		"two are, and one of their replicas is":    {silence(clone(stood), 0, 2, 3), true, takeover},
-		"all are replaced by new ones, but one":    {blank(clone(stood), 0, 2, 3, 4, 5), true, takeover},
-		"no replica is left":                       {silence(clone(stood), 0, 1, 2, 3), true, "bring back the pods"},
-		"nobody answers, so nobody knows of any":   {silence(clone(stood), 0, 1, 2, 3, 4, 5), false, ""},
-		"two replicas are silent, and no primary":  {silence(clone(stood), 1, 3), false, ""},
-		"everyone was replaced: that is data lost": {blank(clone(stood), 0, 1, 2, 3, 4, 5), false, ""},
+		"all answer":                                     {clone(stood), false, ""},
+		"one primary is silent":                          {silence(clone(stood), 0), false, ""},
+		"two are, and one of their replicas is":          {silence(clone(stood), 0, 2, 3), true, takeover},
+		"all are replaced by new ones, but one":          {blank(clone(stood), 0, 2, 3, 4, 5), true, takeover},
+		"the first primary is the only one that answers": {silence(clone(stood), 2, 4), true, "kubectl exec -n shop web-1-1"},
+		"no replica is left":                             {silence(clone(stood), 0, 1, 2, 3), true, "bring back the pods"},
+		"nobody answers, so nobody knows of any":         {silence(clone(stood), 0, 1, 2, 3, 4, 5), false, ""},
+		"two replicas are silent, and no primary":        {silence(clone(stood), 1, 3), false, ""},
+		"everyone was replaced: that is data lost":       {blank(clone(stood), 0, 1, 2, 3, 4, 5), false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			words, lost := majorityLost(input{Obj: newCluster(), World: tc.world})
