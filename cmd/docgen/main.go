@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 )
 
@@ -53,7 +55,7 @@ func reference(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := map[string]string{"metrics.md": metricsPage(kube.Metrics()), "kernel.md": kernelText}
+	pages := map[string]string{"metrics.md": metricsPage(slices.Concat(kube.Metrics(), capture.Metrics())), "kernel.md": kernelText}
 	for _, m := range machines {
 		said, err := constants(root, m.packages...)
 		if err != nil {

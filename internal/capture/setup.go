@@ -62,7 +62,7 @@ func NewKeeper(e kube.Env, watch read.Watch, mapper apimeta.RESTMapper) *kube.Re
 	return r
 }
 
-func setup(a *kube.Area, _ Config) error {
+func setup(a *kube.Area, c Config) error {
 	mgr := a.Manager()
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &capturev1.ObjectKeeper{}, followedUID, followed); err != nil {
 		return fmt.Errorf("index keepers: %w", err)
@@ -81,7 +81,20 @@ func setup(a *kube.Area, _ Config) error {
 	if err := a.Run(func(ctx context.Context) error { return unwatch(ctx, mgr.GetClient(), watch) }); err != nil {
 		return fmt.Errorf("run unwatching: %w", err)
 	}
-	return kube.Add(a, NewKeeper(a.Env, watch, mgr.GetRESTMapper()), waker)
+	if err := kube.Add(a, NewKeeper(a.Env, watch, mgr.GetRESTMapper()), waker); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := part(a, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parts are what the area runs besides keepers.
+var parts = []func(*kube.Area, Config) error{
+	setupTTL,
 }
 
 func followed(obj client.Object) []string {

@@ -19,6 +19,8 @@ type Env struct {
 	Events events.EventRecorder // nil: none
 	// ReservationNamespace is where the Leases of reserved targets are, the same for all areas.
 	ReservationNamespace string
+	// Namespaces are those that this process looks at; none is all.
+	Namespaces []string
 	// Shard is the part of the objects that this process works on.
 	Shard Shard
 	// OneShot says which kinds end for good, written as in read.Ref.

@@ -108,6 +108,7 @@ func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error)
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Now: time.Now,
 		Events:               mgr.GetEventRecorder("statecraft-" + setup.Name),
 		ReservationNamespace: o.ReservationNamespace,
+		Namespaces:           o.Namespaces,
 		Shard:                o.Shard, OneShot: o.OneShot,
 	}})
 }

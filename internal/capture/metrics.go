@@ -1,0 +1,32 @@
+package capture
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Metrics of the area, besides those that every machine has. No object is named.
+var (
+	metricDeletions = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "statecraft_capture_ttl_deletions_total", Help: "Requests deleted because they ended long ago."},
+		[]string{"kind"})
+	metricLookErrors = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "statecraft_capture_look_errors_total", Help: "Looks through the cluster that failed in part: for old requests (ttl), or for leaks."},
+		[]string{"look"})
+	metricLeaks = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "statecraft_capture_leaks", Help: "What was captured and nobody keeps, and keepers of requests that are gone, in the last two looks."},
+		[]string{"kind", "reason"})
+	metricCheckpointBytes = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "statecraft_capture_checkpoint_bytes", Help: "Bytes that all checkpoints together hold in etcd."})
+	metricCheckpointBudget = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "statecraft_capture_checkpoint_budget_bytes", Help: "Bytes that all checkpoints together should hold at most."})
+)
+
+// Metrics are the collectors of the area, for registration and for docs.
+func Metrics() []prometheus.Collector {
+	return []prometheus.Collector{
+		metricDeletions, metricLookErrors, metricLeaks, metricCheckpointBytes, metricCheckpointBudget,
+	}
+}
+
+func init() { metrics.Registry.MustRegister(Metrics()...) }
