@@ -38,6 +38,8 @@ func metricsPage(collectors []prometheus.Collector) string {
 // typeOf is the type of a metric as its exposition names it.
 func typeOf(c prometheus.Collector) string {
 	switch c.(type) {
+	case prometheus.Gauge: // which can do all that a counter can
+		return "gauge"
 	case *prometheus.CounterVec, prometheus.Counter:
 		return "counter"
 	case *prometheus.HistogramVec, prometheus.Histogram:
