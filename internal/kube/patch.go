@@ -14,3 +14,10 @@ func (w Writer) Patch(ctx context.Context, was, next client.Object) error {
 	patch := client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})
 	return wrap("patch", was, w.client.Patch(ctx, next, patch, w.owner))
 }
+
+// PatchStatus is Patch for the status of objects of others, of which we add a condition. The
+// status of our own kinds is the Store's to write.
+func (w Writer) PatchStatus(ctx context.Context, was, next client.Object) error {
+	patch := client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})
+	return wrap("patch status of", was, w.client.Status().Patch(ctx, next, patch, w.owner))
+}
