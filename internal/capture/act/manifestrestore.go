@@ -1,0 +1,105 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// ManifestRestore performs the effects of a restore of manifests.
+type ManifestRestore struct {
+	Writer kube.Writer // of keepers and VolumeRestoreRequests
+	Live   read.Live
+	Work   *kube.Worker
+	// As is the client of the account that does for users what they ask for in a namespace.
+	// Its reads are live.
+	As func(namespace string) (client.Client, error)
+	// May says that a requester may restore a VolumeCaptureRequest of another namespace.
+	May    func(ctx context.Context, who *capturev1.Requester, what read.Key) (bool, error)
+	Mapper apimeta.RESTMapper
+	Now    func() time.Time
+	System string // the operator's namespace, where the keys are
+
+	mu      sync.Mutex
+	reports map[read.Key]found
+}
+
+// found is what a job has found.
+type found struct {
+	what   string
+	report *manifestrestore.Report
+}
+
+// Act performs one effect.
+func (a *ManifestRestore) Act(ctx context.Context, r *capturev1.ManifestRestoreRequest, e fsm.Effect) (string, error) {
+	switch e := e.(type) {
+	case manifestrestore.CreateKeeper:
+		// What is restored is the user's and outlives everything of ours, so the keeper goes
+		// with the request.
+		kind := capturev1.GroupVersion.WithKind("ManifestRestoreRequest")
+		return createKeeper(ctx, a.Writer, request.NewKeeper(r, kind, e.Namespace, request.Terms{}))
+	case manifestrestore.Begin:
+		return "", a.begin(r, e)
+	}
+	return "", fmt.Errorf("unknown effect %s", e)
+}
+
+// begin begins a job. The error of one that was stopped is returned, so that the request
+// waits before the next.
+func (a *ManifestRestore) begin(r *capturev1.ManifestRestoreRequest, e manifestrestore.Begin) error {
+	key, what := client.ObjectKeyFromObject(r), manifestrestore.For(r.UID, e.Stage)
+	switch w := a.Work.Work(key); {
+	case w.For == what && w.State == read.WorkEnded && w.Err != nil:
+		a.Work.Forget(key)
+		return w.Err
+	case w.For != what: // of another stage, or of a request that had the name before
+		a.Work.Forget(key)
+	}
+	job := &restoreJob{
+		ManifestRestore: a, request: r.DeepCopy(), stage: e.Stage, keeper: e.Keeper,
+		done: func(report *manifestrestore.Report) { a.keep(key, what, report) },
+	}
+	a.Work.BeginFor(key, what, job.step)
+	return nil
+}
+
+func (a *ManifestRestore) keep(key read.Key, what string, report *manifestrestore.Report) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.reports == nil {
+		a.reports = map[read.Key]found{}
+	}
+	a.reports[key] = found{what, report}
+}
+
+// Report is what the job found that was begun for this; nil if nothing is known of it.
+func (a *ManifestRestore) Report(key read.Key, what string) *manifestrestore.Report {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if f := a.reports[key]; f.what == what {
+		return f.report
+	}
+	return nil
+}
+
+// Then forgets the job of a request that is gone or has ended.
+func (a *ManifestRestore) Then(key read.Key, r *capturev1.ManifestRestoreRequest, there bool) {
+	if there && r.Status.Phase != manifestrestore.Succeeded && r.Status.Phase != manifestrestore.Failed {
+		return
+	}
+	a.Work.Forget(key)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.reports, key)
+}

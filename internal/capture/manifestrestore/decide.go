@@ -1,0 +1,217 @@
+package manifestrestore
+
+import (
+	"slices"
+	"time"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+const recheck = 30 * time.Second
+
+func decidePending(in input) fsm.Decision {
+	switch {
+	case in.World.Keeping.Sight == "":
+		return fsm.Wait(ReasonNotLooked, "keeper").In(recheck)
+	case expired(in):
+		return expire(in)
+	}
+	return fsm.Fire(Accepted, ReasonPreparing)
+}
+
+// expired says that the request is too old to be begun. The keeper proves that it was.
+func expired(in input) bool {
+	at := in.Obj.Spec.NotAfter
+	return at != nil && !in.Now.Before(at.Time) && in.World.Keeping.Sight == request.Missing
+}
+
+func expire(in input) fsm.Decision {
+	return fsm.Fire(Expired, capturev1.ReasonExpired).Because(
+		"it was not begun before %s; make another request if it is still wanted", in.Obj.Spec.NotAfter.UTC().Format(time.RFC3339))
+}
+
+func decidePreparing(in input) fsm.Decision {
+	switch k := in.World.Keeping; {
+	case k.Sight == request.Taken:
+		return fsm.Fire(Refused, capturev1.ReasonNameTaken).Because("somebody else has the name of the keeper, %s", request.KeeperName(in.Obj.UID))
+	case k.Sight == request.Ours:
+		return decideSource(in)
+	case k.Sight == request.Missing && expired(in):
+		return expire(in)
+	case k.Sight == request.Missing && k.Namespace != "":
+		return fsm.Do(ReasonPreparing, CreateKeeper{k.Namespace})
+	}
+	return fsm.Wait(ReasonNotLooked, "keeper").In(recheck)
+}
+
+// decideSource judges what to restore from.
+func decideSource(in input) fsm.Decision {
+	refuse := func(why fsm.Reason, format string) fsm.Decision {
+		return fsm.Fire(Refused, why).Because(format, sourceName(in.Obj))
+	}
+	switch in.World.Source.Sight {
+	case Found:
+		return fsm.Fire(Prepared, ReasonPrepared)
+	case Unfinished:
+		return fsm.Wait(ReasonWaitingForSource, "source").In(recheck).Because("%s has not ended yet", sourceName(in.Obj))
+	case Unusable:
+		return refuse(capturev1.ReasonSourceNotReady, "%s failed, so there is nothing to restore from")
+	case Absent:
+		return refuse(capturev1.ReasonNotFound, "%s does not exist")
+	case Foreign:
+		return refuse(capturev1.ReasonInvalidTarget, "%s names a checkpoint that is not its own")
+	case Privileged:
+		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("nothing is restored into the operator's own namespace: the account that would do it is the manager's own")
+	case Unasked:
+		return refuse(capturev1.ReasonForbidden, "%s is not of this namespace, and admission did not ask whether the requester may restore it; install the admission policies of area capture")
+	}
+	return fsm.Wait(ReasonNotLooked, "source").In(recheck)
+}
+
+func sourceName(r *capturev1.ManifestRestoreRequest) string {
+	if c := r.Spec.Source.Checkpoint; c != nil {
+		return "ManifestCheckpoint " + c.Name
+	}
+	ref := r.Spec.Source.ManifestCaptureRequest
+	if ref == nil {
+		return "the source"
+	}
+	if ref.Namespace != "" && ref.Namespace != r.Namespace {
+		return "ManifestCaptureRequest " + ref.Namespace + "/" + ref.Name
+	}
+	return "ManifestCaptureRequest " + ref.Name
+}
+
+// work begins the job of a stage, or waits for it. Both say the same: other words would be
+// another write.
+func work(in input, stage Stage, why fsm.Reason) fsm.Decision {
+	if w := in.World.Work; w.Stage == stage && w.State == Running {
+		return fsm.Wait(why, "work")
+	}
+	if in.World.Keeping.Sight != request.Ours {
+		return fsm.Wait(ReasonNotLooked, "keeper").In(recheck)
+	}
+	return fsm.Do(why, Begin{stage, in.World.Keeping.UID})
+}
+
+func decidePlanning(in input) fsm.Decision {
+	r, ended := in.World.Work.ended(Plan)
+	if !ended {
+		return work(in, Plan, ReasonPlanning)
+	}
+	if why, message := obstacle(in.Obj.Spec, r); why != "" {
+		return fsm.Fire(Refused, why).Because("%s", message)
+	}
+	switch {
+	case !in.Obj.Spec.DryRun:
+		return fsm.Fire(Planned, ReasonPlanned)
+	case r.complete():
+		return fsm.Fire(Rehearsed, capturev1.ReasonCompleted).Because("%s", summary(r))
+	}
+	return fsm.Fire(Refused, capturev1.ReasonPartiallyRestored).Because("%s", summary(r))
+}
+
+// obstacle is why nothing is written at all: with policy Fail a name that is taken or a kind
+// that is not served, and always what the whole restore needs. A dry run is judged alike, so
+// it does not count here what only a write can be refused for.
+func obstacle(spec capturev1.ManifestRestoreRequestSpec, r *Report) (meta.Reason, string) {
+	switch {
+	case r.Refusal != "":
+		return r.Refusal, r.Message
+	case r.Blind > 0:
+		return capturev1.ReasonForbidden, summary(r)
+	case spec.ConflictPolicy != capturev1.ConflictFail:
+		return "", ""
+	case r.Reasons[capturev1.ReasonConflict] > 0:
+		return capturev1.ReasonConflict, summary(r)
+	case r.Reasons[ReasonUnserved] > 0:
+		return capturev1.ReasonInvalidTarget, summary(r)
+	}
+	return "", ""
+}
+
+// decideApplying goes on whatever became of single objects: that is for Verifying to judge,
+// which looks at all of them once more.
+func decideApplying(in input) fsm.Decision {
+	r, ended := in.World.Work.ended(Apply)
+	switch {
+	case !ended:
+		return work(in, Apply, ReasonApplying)
+	case r.Refusal != "":
+		return fsm.Fire(Broken, r.Refusal).Because("%s", r.Message)
+	}
+	return fsm.Fire(Applied, ReasonApplied)
+}
+
+func decideVerifying(in input) fsm.Decision {
+	switch v := in.World.Volumes; {
+	case !v.Listed:
+		return fsm.Wait(ReasonNotLooked, "volumes").In(recheck)
+	case v.Unsettled != "":
+		return fsm.Wait(ReasonWaitingForVolumes, "volumes").In(recheck).Because("VolumeRestoreRequest %s has not ended yet", v.Unsettled)
+	}
+	if sight := in.World.Source.Sight; in.Obj.Status.CheckpointRef == nil && sight != Found {
+		return withoutSource(in, sight)
+	}
+	r, ended := in.World.Work.ended(Look)
+	switch {
+	case !ended:
+		return work(in, Look, ReasonVerifying)
+	case r.Refusal != "":
+		return fsm.Fire(Broken, r.Refusal).Because("%s", r.Message)
+	case r.complete():
+		return fsm.Fire(Verified, capturev1.ReasonCompleted).Because("%s", summary(r))
+	}
+	return fsm.Fire(Lacking, lacks(in, r)).Because("%s", summary(r))
+}
+
+// withoutSource: the status was lost, and with it which checkpoint was restored.
+func withoutSource(in input, sight SourceSight) fsm.Decision {
+	if sight == "" {
+		return fsm.Wait(ReasonNotLooked, "source").In(recheck)
+	}
+	return fsm.Fire(Lacking, ReasonStatusLost).Because("what was restored cannot be told: %s cannot be read any more", sourceName(in.Obj))
+}
+
+// lacks is why not everything is there.
+func lacks(in input, r *Report) meta.Reason {
+	switch {
+	case wasLost(in.Obj):
+		return ReasonStatusLost
+	case !r.wrote() && r.Reasons[capturev1.ReasonConflict] > 0:
+		return capturev1.ReasonConflict
+	}
+	return capturev1.ReasonPartiallyRestored
+}
+
+// wasLost says that the status was lost: the history says so, and until that is saved the
+// lack of what Planning has written.
+func wasLost(r *capturev1.ManifestRestoreRequest) bool {
+	return r.Status.CheckpointRef == nil ||
+		slices.ContainsFunc(r.Status.History, func(t meta.Transition) bool { return t.Event == fsm.Lost })
+}
+
+// decideCleaningUp looks at what was written before time ran out. If that is everything, the
+// restore succeeded after all.
+func decideCleaningUp(in input) fsm.Decision {
+	late := fsm.Fire(DeadlineExceeded, capturev1.ReasonDeadlineExceeded)
+	if wasLost(in.Obj) && !in.Obj.Spec.DryRun {
+		late.Reason = ReasonStatusLost
+	}
+	if in.Obj.Spec.DryRun || in.Obj.Status.CheckpointRef == nil {
+		return late
+	}
+	r, ended := in.World.Work.ended(Look)
+	switch {
+	case !ended:
+		return work(in, Look, capturev1.ReasonDeadlineExceeded)
+	case r.Refusal == "" && r.complete():
+		return fsm.Fire(Verified, capturev1.ReasonCompleted).Because("%s", summary(r))
+	case r.Refusal == "":
+		return late.Because("%s", summary(r))
+	}
+	return late
+}

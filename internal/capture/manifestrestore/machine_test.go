@@ -1,0 +1,216 @@
+package manifestrestore
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+)
+
+var born = metav1.NewTime(time.Unix(1_700_000_000, 0))
+
+var theCheckpoint = &capturev1.ArtifactRef{APIVersion: "capture.statecraft.dev/v1alpha1", Kind: "ManifestCheckpoint", Name: "c", UID: "c1"}
+
+func newRequest() *capturev1.ManifestRestoreRequest {
+	return &capturev1.ManifestRestoreRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "back", UID: "r1", ResourceVersion: "7", Generation: 1, CreationTimestamp: born},
+		Spec: capturev1.ManifestRestoreRequestSpec{
+			Source:         capturev1.ManifestSource{ManifestCaptureRequest: &capturev1.RequestRef{Name: "nightly"}},
+			ConflictPolicy: capturev1.ConflictFail, DeadlineSeconds: 3600,
+		},
+		Status: capturev1.ManifestRestoreRequestStatus{},
+	}
+}
+
+func newWorld() World {
+	return World{
+		Keeping: request.Keeping{Sight: request.Missing, Namespace: "n1"},
+		Source:  Source{Sight: Found, Checkpoint: theCheckpoint},
+		Volumes: Volumes{Listed: true},
+	}
+}
+
+func bench() fsmtest.Bench[*capturev1.ManifestRestoreRequest, World] {
+	return fsmtest.Bench[*capturev1.ManifestRestoreRequest, World]{
+		Machine: &Machine,
+		Object:  newRequest,
+		World:   newWorld,
+		Perform: Perform,
+		Settle:  Settle,
+		Any:     anyRequest,
+		End:     "Succeeded/Completed",
+		Also:    []string{"Failed/StatusLost"},
+		Safe:    safe,
+		Role:    role,
+	}
+}
+
+// role: to look, or to write what bears our mark, once more does no harm.
+func role(e fsm.Effect) string {
+	if _, is := e.(Begin); is {
+		return ""
+	}
+	return e.String()
+}
+
+// safe: nothing is written in a dry run, or before the names were looked at, or without the
+// keeper; and success means that nothing failed.
+func safe(in input, s fsm.Step[*capturev1.ManifestRestoreRequest]) error {
+	for _, e := range s.Decision.Do {
+		begin, is := e.(Begin)
+		switch {
+		case !is:
+		case in.World.Keeping.Sight != request.Ours || begin.Keeper == "":
+			return errors.New("begins without a proof that it did")
+		case begin.Stage == Apply && in.Obj.Spec.DryRun:
+			return errors.New("writes in a dry run")
+		case begin.Stage == Apply && in.Obj.Status.Phase != Applying:
+			return errors.New("writes without a plan")
+		}
+	}
+	r := in.World.Work.Report
+	if s.Moved() && s.Obj.Status.Phase == Succeeded && (r == nil || !r.complete()) {
+		return errors.New("calls it a success when something is missing")
+	}
+	if s.Moved() && s.Obj.Status.Phase == Applying && obstructed(in, r) {
+		return errors.New("writes although a name is taken")
+	}
+	return nil
+}
+
+func obstructed(in input, r *Report) bool {
+	return in.Obj.Spec.ConflictPolicy == capturev1.ConflictFail && r != nil && r.Reasons[capturev1.ReasonConflict] > 0
+}
+
+func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreRequest, World) {
+	obj := newRequest()
+	obj.Spec.ConflictPolicy = pick(r, capturev1.ConflictFail, capturev1.ConflictSkip, capturev1.ConflictReplace)
+	obj.Spec.DryRun = r.IntN(4) == 0 && phase != Applying && phase != Verifying
+	if r.IntN(3) == 0 {
+		obj.Spec.NotAfter = &metav1.Time{Time: born.Add(time.Duration(r.IntN(7200)-3600) * time.Second)}
+	}
+	if r.IntN(3) > 0 {
+		obj.Status.CheckpointRef = theCheckpoint
+	}
+	if r.IntN(10) == 0 {
+		obj.DeletionTimestamp = &born
+	}
+	w := World{
+		Keeping: request.Keeping{Sight: pick(r, request.Ours, request.Ours, "", request.Missing, request.Taken), UID: "keeper", Namespace: pick(r, request.Keeping{}.Namespace, "n1")},
+		Source:  Source{Sight: pick(r, Found, Found, "", Unfinished, Unusable, Absent, Foreign, Unasked, Privileged), Checkpoint: theCheckpoint},
+		Volumes: Volumes{Listed: r.IntN(4) > 0, Unsettled: pick(r, "", "", "v")},
+		Work:    Work{Stage: pick(r, Plan, Apply, Look), State: pick(r, "", Running, Ended, Ended, Ended, Stopped)},
+	}
+	if w.Work.State == Ended {
+		w.Work.Report = anyReport(r)
+	}
+	return obj, w
+}
+
+func anyReport(r *rand.Rand) *Report {
+	if r.IntN(8) == 0 {
+		return &Report{Refusal: pick(r, capturev1.ReasonTampered, capturev1.ReasonKeyMissing), Message: "words"}
+	}
+	var results []capturev1.ObjectResult
+	for range r.IntN(3) {
+		one := capturev1.ObjectResult{Resource: "configmaps", Name: "a", Result: pick(r, capturev1.ResultCreated, capturev1.ResultCreated, capturev1.ResultSkipped, capturev1.ResultPending, capturev1.ResultFailed)}
+		if one.Result == capturev1.ResultFailed {
+			one.Reason = pick(r, capturev1.ReasonConflict, capturev1.ReasonForbidden, ReasonUnserved)
+		}
+		results = append(results, one)
+	}
+	report := Tally(results)
+	report.Blind = pick[int32](r, 0, 0, 0, 1)
+	return report
+}
+
+func pick[V any](r *rand.Rand, from ...V) V { return from[r.IntN(len(from))] }
+
+func TestMachine(t *testing.T)     { fsmtest.Try(t, bench()) }
+func TestTranscripts(t *testing.T) { fsmtest.Transcripts(t, bench()) }
+
+// TestPaths drills the other ends.
+func TestPaths(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(*capturev1.ManifestRestoreRequest)
+		world  func(*World)
+		settle func(*capturev1.ManifestRestoreRequest, World) World
+		end    string
+		also   []string
+	}{
+		"a dry run": {
+			change: func(r *capturev1.ManifestRestoreRequest) { r.Spec.DryRun = true },
+			end:    "Succeeded/Completed",
+		},
+		"a name is taken": {
+			settle: ending(map[Stage]capturev1.ObjectResult{
+				Plan: {Result: capturev1.ResultFailed, Reason: capturev1.ReasonConflict}, Look: {Result: capturev1.ResultFailed, Reason: capturev1.ReasonConflict},
+			}),
+			end: "Failed/Conflict", also: []string{"Failed/StatusLost"},
+		},
+		"a part could not be restored": {
+			settle: ending(map[Stage]capturev1.ObjectResult{
+				Plan: {Result: capturev1.ResultPending}, Apply: {Result: capturev1.ResultFailed, Reason: capturev1.ReasonForbidden},
+				Look: {Result: capturev1.ResultFailed, Reason: capturev1.ReasonForbidden},
+			}),
+			end: "Failed/PartiallyRestored", also: []string{"Failed/StatusLost"},
+		},
+		"the capture failed": {
+			world: func(w *World) { w.Source = Source{Sight: Unusable} },
+			end:   "Failed/SourceNotReady", also: []string{"Failed/StatusLost"},
+		},
+		"too old": {
+			change: func(r *capturev1.ManifestRestoreRequest) { r.Spec.NotAfter = &born },
+			end:    "Failed/Expired",
+		},
+		"out of time": {
+			settle: func(_ *capturev1.ManifestRestoreRequest, w World) World {
+				if w.Work.State == Running && w.Work.Stage == Look {
+					w.Work.State, w.Work.Report = Ended, Tally([]capturev1.ObjectResult{{Result: capturev1.ResultPending}})
+				}
+				return w // the first job never ends
+			},
+			end: "Failed/DeadlineExceeded", also: []string{"Failed/StatusLost"},
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := bench()
+			b.Object = func() *capturev1.ManifestRestoreRequest {
+				r := newRequest()
+				if c.change != nil {
+					c.change(r)
+				}
+				return r
+			}
+			b.World = func() World {
+				w := newWorld()
+				if c.world != nil {
+					c.world(&w)
+				}
+				return w
+			}
+			if c.settle != nil {
+				b.Settle = c.settle
+			}
+			b.End, b.Also = c.end, c.also
+			fsmtest.Drill(t, b)
+		})
+	}
+}
+
+// ending lets jobs end with one result each.
+func ending(results map[Stage]capturev1.ObjectResult) func(*capturev1.ManifestRestoreRequest, World) World {
+	return func(_ *capturev1.ManifestRestoreRequest, w World) World {
+		if one, ends := results[w.Work.Stage]; ends && w.Work.State == Running {
+			w.Work.State, w.Work.Report = Ended, Tally([]capturev1.ObjectResult{one})
+		}
+		return w
+	}
+}

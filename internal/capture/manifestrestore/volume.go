@@ -1,0 +1,61 @@
+package manifestrestore
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+)
+
+// RequestAnnotation names the ManifestRestoreRequest that a VolumeRestoreRequest is made for.
+const RequestAnnotation = "capture.statecraft.dev/manifest-restore"
+
+// VolumeRequestName is the name of the request that restores a claim.
+func VolumeRequestName(by types.UID, claim string) string {
+	digest := sha256.Sum256([]byte(claim))
+	return "restore-" + string(by) + "-" + hex.EncodeToString(digest[:5])
+}
+
+// VolumeRequest is the request that restores the volume of a claim, on behalf of the same
+// requester. It has no more time than the request that it is made for.
+func VolumeRequest(r *capturev1.ManifestRestoreRequest, i Item, from string, now time.Time) (*capturev1.VolumeRestoreRequest, error) {
+	var pvc corev1.PersistentVolumeClaim
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(i.Object.Object, &pvc); err != nil {
+		return nil, fmt.Errorf("read claim %s: %w", i.Name, err)
+	}
+	source := &capturev1.RequestRef{Name: i.Capture}
+	if from != r.Namespace {
+		source.Namespace = from
+	}
+	annotations := map[string]string{MarkAnnotation: Mark{By: r.UID, As: capturev1.ResultCreated}.String()}
+	for key, value := range pvc.Annotations {
+		annotations[key] = value
+	}
+	left := request.Deadline(r, r.Spec.DeadlineSeconds).Sub(now)
+	return &capturev1.VolumeRestoreRequest{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.Namespace, Name: VolumeRequestName(r.UID, i.Name),
+			Annotations: map[string]string{RequestAnnotation: r.Name},
+		},
+		Spec: capturev1.VolumeRestoreRequestSpec{
+			Source: capturev1.VolumeSource{VolumeCaptureRequest: source},
+			VolumeClaimTemplate: capturev1.VolumeClaimTemplate{
+				Name: i.Name, Labels: pvc.Labels, Annotations: annotations,
+				Spec: capturev1.RestoredClaimSpec{
+					AccessModes: pvc.Spec.AccessModes, Resources: pvc.Spec.Resources,
+					StorageClassName: pvc.Spec.StorageClassName, VolumeMode: pvc.Spec.VolumeMode,
+				},
+			},
+			DeadlineSeconds: max(1, int32(left/time.Second)),
+			Requester:       r.Spec.Requester.DeepCopy(),
+		},
+	}, nil
+}

@@ -1,0 +1,95 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// RestoreReports are what the jobs of restores have found.
+type RestoreReports interface {
+	// Report is that of the job that was begun for this.
+	Report(key read.Key, what string) *manifestrestore.Report
+}
+
+// ManifestRestore observes a restore of manifests. It does not look at the objects that are
+// restored: there may be thousands, which are for a job.
+type ManifestRestore struct {
+	Keeping
+	Works   read.Works
+	Reports RestoreReports
+	System  string // the operator's own namespace
+}
+
+// Observe reads what the phase needs.
+func (o ManifestRestore) Observe(ctx context.Context, r *capturev1.ManifestRestoreRequest) (manifestrestore.World, error) {
+	keeping, err := o.Look(ctx, r)
+	if err != nil {
+		return manifestrestore.World{}, err
+	}
+	w := manifestrestore.World{Keeping: keeping, Work: o.work(r)}
+	if keeping.Sight != request.Ours {
+		return w, nil
+	}
+	if w.Source, err = o.source(ctx, r); err != nil {
+		return manifestrestore.World{}, err
+	}
+	if r.Status.Phase == manifestrestore.Verifying {
+		w.Volumes, err = o.volumes(ctx, r, keeping.UID)
+	}
+	return w, err
+}
+
+// work is what is known of the job of this very request.
+func (o ManifestRestore) work(r *capturev1.ManifestRestoreRequest) manifestrestore.Work {
+	key := read.Key{Namespace: r.Namespace, Name: r.Name}
+	work := o.Works.Work(key)
+	stage, ours := manifestrestore.StageOf(work.For, r.UID)
+	switch {
+	case !ours:
+		return manifestrestore.Work{}
+	case work.State == read.WorkRunning:
+		return manifestrestore.Work{Stage: stage, State: manifestrestore.Running}
+	case work.State == read.WorkEnded && work.Err != nil:
+		return manifestrestore.Work{Stage: stage, State: manifestrestore.Stopped}
+	case work.State == read.WorkEnded:
+		return manifestrestore.Work{Stage: stage, State: manifestrestore.Ended, Report: o.Reports.Report(key, work.For)}
+	}
+	return manifestrestore.Work{}
+}
+
+// volumes lists the requests that restore volumes for this one. It reads live: one that was
+// made a moment ago must not be missed.
+func (o ManifestRestore) volumes(ctx context.Context, r *capturev1.ManifestRestoreRequest, keeper types.UID) (manifestrestore.Volumes, error) {
+	var list capturev1.VolumeRestoreRequestList
+	if err := o.Live.List(ctx, &list, read.InNamespace(r.Namespace)); err != nil {
+		return manifestrestore.Volumes{}, fmt.Errorf("list volume restores: %w", err)
+	}
+	v := manifestrestore.Volumes{Listed: true}
+	for i := range list.Items {
+		one := &list.Items[i]
+		owner := metav1.GetControllerOf(one)
+		if owner != nil && owner.UID == keeper && !ended(one.Status.Conditions) && v.Unsettled == "" {
+			v.Unsettled = one.Name
+		}
+	}
+	return v, nil
+}
+
+// ended says that a request has ended: only then it has the condition.
+func ended(conditions []metav1.Condition) bool {
+	for _, c := range conditions {
+		if c.Type == fsm.Ready {
+			return true
+		}
+	}
+	return false
+}
