@@ -5,7 +5,7 @@ BED  := go run ./test/bed/cmd/bed
 
 # AREA is one area, capture or valkey; empty is all of them. LEVEL of e2e is core or
 # full. BUDGET cuts sim short, SEED repeats a run, PLAN one plan of it. SECONDS is how long soak goes on.
-# NODES of the bed: 0 is a control plane alone, which needs no root.
+# NODES of the bed: 0 is a control plane alone, which needs no root. CSI=1 adds a CSI driver with snapshots.
 AREA    ?=
 LEVEL   ?= core
 BUDGET  ?=
@@ -13,6 +13,7 @@ SEED    ?=
 PLAN    ?=
 SECONDS ?= 600
 NODES   ?= 1
+CSI     ?=
 export AREA LEVEL BUDGET SEED PLAN
 
 .DEFAULT_GOAL := help
@@ -64,8 +65,8 @@ bench: ## Measure against the bare engine and print the table
 e2e: ## Test on real nodes (AREA=, LEVEL=core|full, GROUP= a word that names of tests begin with)
 	@hack/test e2e -p 1 -timeout 50m
 
-bed-up: ## Start a real cluster on this machine and print its kubeconfig (NODES=0 to 3)
-	@$(BED) up -nodes $(NODES)
+bed-up: ## Start a real cluster on this machine and print its kubeconfig (NODES=0 to 3, CSI=1)
+	@$(BED) up -nodes $(NODES) $(if $(CSI),-csi)
 
 bed-down: ## Stop it, and leave nothing behind
 	@$(BED) down

@@ -33,6 +33,7 @@ type Bed struct {
 	nodeInit  string // the program that is process 1 of a node
 	nodes     []*Node
 	without   []string // controllers that do not run
+	csi       *CSIDriver
 
 	mu      sync.Mutex
 	servers []*process.Process
@@ -53,7 +54,7 @@ func Start(ctx context.Context, wanted ...Part) (*Bed, error) {
 func StartIn(ctx context.Context, dir string, wanted ...Part) (*Bed, error) {
 	for attempt := 1; ; attempt++ {
 		b := &Bed{dir: dir, programs: map[string]string{}}
-		err := b.bringUp(ctx, withControlPlane(wanted))
+		err := b.bringUp(ctx, inOrder(wanted))
 		if err == nil {
 			return b, nil
 		}
@@ -72,10 +73,21 @@ func portTaken(err error) bool {
 	return errors.Is(err, process.ErrExited) && strings.Contains(err.Error(), "address already in use")
 }
 
-// withControlPlane puts the control plane first: everything else talks to it.
-func withControlPlane(wanted []Part) []Part {
-	others := slices.DeleteFunc(slices.Clone(wanted), func(p Part) bool { return p.name == ControlPlane.name })
-	return append([]Part{ControlPlane}, others...)
+// inOrder puts the control plane first, since everything else talks to it, and storage last, since its driver runs
+// on a node if there is one.
+func inOrder(wanted []Part) []Part {
+	ordered := []Part{ControlPlane}
+	var last []Part
+	for _, part := range wanted {
+		switch part.name {
+		case ControlPlane.name:
+		case CSI.name:
+			last = []Part{part}
+		default:
+			ordered = append(ordered, part)
+		}
+	}
+	return append(ordered, last...)
 }
 
 func (b *Bed) bringUp(ctx context.Context, wanted []Part) error {
@@ -208,5 +220,6 @@ func (b *Bed) PIDs() map[string]int {
 	for _, server := range b.servers {
 		ids[server.Name] = server.PID()
 	}
+	b.csi.pids(ids)
 	return ids
 }

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 func beVictim() {
-	b, err := bed.Start(context.Background(), bed.ControlPlane)
+	b, err := bed.Start(context.Background(), bed.ControlPlane, bed.CSI)
 	if err != nil {
 		panic(err)
 	}
@@ -66,8 +66,9 @@ func TestNothingSurvivesAKilledTest(t *testing.T) {
 		}
 		_ = os.RemoveAll(bed.Dir)
 	})
-	if len(bed.Servers) != 4 {
-		t.Errorf("%d servers, want 4", len(bed.Servers))
+	// The control plane's four, the driver, two sidecars and the controller of snapshots.
+	if len(bed.Servers) != 8 {
+		t.Errorf("%d servers, want 8", len(bed.Servers))
 	}
 	for name, server := range bed.Servers {
 		if !server.Alive() {

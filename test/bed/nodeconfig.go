@@ -123,7 +123,7 @@ func (n *Node) initConfig() (nodeinit.Config, error) {
 			{Source: n.bed.layout.volumes, Target: provisionedVolumes},
 		},
 		Sysctls: map[string]string{"net/ipv4/ip_forward": "1", "net/bridge/bridge-nf-call-iptables": "1"},
-		Daemons: []nodeinit.Daemon{
+		Daemons: append(n.bed.csi.daemons(n), []nodeinit.Daemon{
 			{
 				Name: "containerd-" + n.Name(), Path: n.bed.program(parts.Containerd, "containerd"),
 				Args: []string{"--config", n.disk("etc/containerd.toml")}, Socket: containerdSocket,
@@ -139,7 +139,7 @@ func (n *Node) initConfig() (nodeinit.Config, error) {
 					"--hostname-override", n.Name(), "--node-ip", n.Address(),
 				},
 			},
-		},
+		}...),
 	}, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/internal/cgroup"
 	"github.com/statecraft-dev/statecraft/test/bed/internal/filelock"
 	"github.com/statecraft-dev/statecraft/test/bed/internal/hostnet"
+	"github.com/statecraft-dev/statecraft/test/bed/internal/loop"
 	"github.com/statecraft-dev/statecraft/test/bed/parts"
 )
 
@@ -116,9 +117,11 @@ func LockNodes(ctx context.Context) (unlock func() error, err error) {
 // is up.
 func ThawLeftovers(ctx context.Context) error { return unlessUp(ctx, thawLeftovers) }
 
-// RemoveLeftovers removes what a bed with nodes left when it was killed: links, addresses, control groups and the
-// mount point of volumes. The guard stays. It does nothing while such a bed is up.
-func RemoveLeftovers(ctx context.Context) error { return unlessUp(ctx, removeLeftovers) }
+// RemoveLeftovers removes what a bed left when it was killed: links, addresses, control groups, the mount point of
+// volumes and loop devices. The guard stays. What may be in use by a bed that is up stays too.
+func RemoveLeftovers(ctx context.Context) error {
+	return errors.Join(unlessUp(ctx, removeLeftovers), loop.DetachLeftovers(ctx))
+}
 
 func unlessUp(ctx context.Context, do func(context.Context) error) error {
 	lock, err := filelock.Try(nodesLock)

@@ -74,10 +74,11 @@ func ControlPlane(t testing.TB, parts ...bed.Part) *bed.Bed {
 }
 
 // Nodes returns the bed with at least n nodes that the tests of this binary share. The first call starts it and
-// decides how many there are. It needs root and waits while another process has a bed with nodes.
-func Nodes(t testing.TB, n int) *bed.Bed {
+// decides how many there are, and what else it has. It needs root and waits while another process has a bed with
+// nodes.
+func Nodes(t testing.TB, n int, parts ...bed.Part) *bed.Bed {
 	t.Helper()
-	b := withNodes.get(t, bed.ControlPlane, bed.Nodes(n))
+	b := withNodes.get(t, append([]bed.Part{bed.ControlPlane, bed.Nodes(n)}, parts...)...)
 	if has := len(b.Nodes()); has < n {
 		t.Fatalf("bedtest: the first test asked for %d nodes, this one for %d: ask for the most first", has, n)
 	}

@@ -20,6 +20,10 @@ type module struct {
 	ldflags  string
 	tags     string
 	links    map[string]string // further name → program
+	// corrections mend defects of dependencies that a test would trip over.
+	corrections []correction
+	// files are copied beside the programs: dependency → pattern below it.
+	files map[string]string
 }
 
 func (m module) source() (string, error) {
@@ -42,6 +46,9 @@ func (m module) key() (string, error) {
 	sort.Strings(files)
 	var key bytes.Buffer
 	fmt.Fprintln(&key, m.packages, m.ldflags, m.tags, m.links)
+	if len(m.corrections)+len(m.files) > 0 {
+		fmt.Fprintln(&key, m.corrections, m.files)
+	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -57,17 +64,36 @@ func (m module) build(ctx context.Context, _, out string) error {
 	if err != nil {
 		return err
 	}
-	for program, pkg := range m.packages {
-		err := run(ctx, source, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-mod=readonly",
-			"-tags", m.tags, "-ldflags", strings.TrimSpace("-s -w "+m.ldflags),
-			"-o", filepath.Join(out, program), pkg)
-		if err != nil {
-			return err
-		}
+	if err := m.compile(ctx, source, out); err != nil {
+		return err
+	}
+	if err := m.copyFiles(ctx, source, out); err != nil {
+		return err
 	}
 	for name, program := range m.links {
 		if err := os.Symlink(program, filepath.Join(out, name)); err != nil {
 			return fmt.Errorf("link program: %w", err)
+		}
+	}
+	return nil
+}
+
+func (m module) compile(ctx context.Context, source, out string) error {
+	scratch, err := os.MkdirTemp("", "statecraft-build-")
+	if err != nil {
+		return fmt.Errorf("make build directory: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	corrected, err := m.corrected(ctx, source, scratch)
+	if err != nil {
+		return err
+	}
+	for program, pkg := range m.packages {
+		args := append([]string{"build", "-trimpath", "-mod=readonly"}, corrected...)
+		args = append(args, "-tags", m.tags, "-ldflags", strings.TrimSpace("-s -w "+m.ldflags),
+			"-o", filepath.Join(out, program), pkg)
+		if err := run(ctx, source, []string{"CGO_ENABLED=0"}, "go", args...); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -9,9 +9,16 @@ const (
 	Containerd = "containerd"
 	Runc       = "runc"
 	CNI        = "cni"
+
+	HostPath    = "hostpath"
+	Provisioner = "provisioner"
+	Snapshotter = "snapshotter"
 )
 
-const kubeVersion = "v1.36.3"
+const (
+	kubeVersion     = "v1.36.3"
+	hostPathVersion = "v1.7.2"
+)
 
 // table holds every part, in the order in which `bed parts` builds them.
 var table = []Part{
@@ -49,6 +56,37 @@ var table = []Part{
 		Name: CNI, Version: "v1.9.1", Takes: "15 s",
 		recipe: install{packages: under("github.com/containernetworking/plugins/plugins",
 			"main/bridge", "ipam/host-local", "main/loopback", "meta/portmap")},
+	},
+	{
+		Name: HostPath, Version: hostPathVersion, Takes: "1 min",
+		recipe: module{
+			dir:         "hostpath",
+			packages:    map[string]string{"hostpathplugin": "github.com/kubernetes-csi/csi-driver-host-path/cmd/hostpathplugin"},
+			ldflags:     "-X main.version=" + hostPathVersion, // it does not tell its name without one
+			corrections: hostPathCorrections,
+		},
+	},
+	{
+		Name: Provisioner, Version: "v5.1.0", Takes: "3 min",
+		recipe: module{
+			dir: "provisioner",
+			packages: map[string]string{
+				"csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v5/cmd/csi-provisioner",
+			},
+		},
+	},
+	{
+		Name: Snapshotter, Version: "v8.6.0", Takes: "3 min",
+		recipe: module{
+			dir: "snapshotter",
+			packages: map[string]string{
+				"csi-snapshotter":     "github.com/kubernetes-csi/external-snapshotter/v8/cmd/csi-snapshotter",
+				"snapshot-controller": "github.com/kubernetes-csi/external-snapshotter/v8/cmd/snapshot-controller",
+			},
+			files: map[string]string{
+				"github.com/kubernetes-csi/external-snapshotter/client/v8": "config/crd/snapshot.storage.k8s.io_*.yaml",
+			},
+		},
 	},
 }
 

@@ -15,7 +15,8 @@ import (
 
 const usage = `usage: bed <command> [flags]
 
-  up [-nodes 1]   start a cluster and leave it running; -nodes 0 is a control plane alone
+  up [-nodes 1]   start a cluster and leave it running; -nodes 0 is a control plane alone,
+                  -csi adds a CSI driver with snapshots
   down            stop it and remove all it made
   status          say what is running
   parts           build everything the bed runs into the cache
@@ -28,6 +29,7 @@ var errUsage = errors.New("unknown command or flag")
 type options struct {
 	dir   string
 	nodes int
+	csi   bool
 }
 
 var commands = map[string]func(context.Context, options) error{
@@ -60,6 +62,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	flags.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "statecraft-cluster"), "")
 	flags.IntVar(&o.nodes, "nodes", 1, "")
+	flags.BoolVar(&o.csi, "csi", false, "")
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 {
 		return errUsage

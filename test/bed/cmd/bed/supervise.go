@@ -61,6 +61,9 @@ func start(ctx context.Context, o options) (*bed.Bed, error) {
 	if o.nodes > 0 {
 		wanted = append(wanted, bed.Nodes(o.nodes))
 	}
+	if o.csi {
+		wanted = append(wanted, bed.CSI)
+	}
 	b, err := bed.StartIn(ctx, o.path("cluster"), wanted...)
 	if err != nil || o.nodes == 0 {
 		return b, err

@@ -75,7 +75,8 @@ func startSupervisor(o options) (*exec.Cmd, *os.File, error) {
 		return nil, nil, fmt.Errorf("make pipe: %w", err)
 	}
 	defer func() { _ = writer.Close() }()
-	cmd := exec.Command(self, superviseCommand, "-dir", o.dir, "-nodes", strconv.Itoa(o.nodes))
+	cmd := exec.Command(self, superviseCommand, "-dir", o.dir, "-nodes", strconv.Itoa(o.nodes),
+		"-csi="+strconv.FormatBool(o.csi))
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{writer}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a closed terminal must not end it

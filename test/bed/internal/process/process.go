@@ -57,7 +57,7 @@ var launch = sync.OnceValue(func() func(func() error) error {
 
 // Start runs a command with its output in logDir/<name>.log.
 func Start(command Command, logDir string) (*Process, error) {
-	path := filepath.Join(logDir, command.Name+".log")
+	path := logPath(logDir, command.Name)
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open log of %s: %w", command.Name, err)
@@ -80,6 +80,8 @@ func Start(command Command, logDir string) (*Process, error) {
 	}()
 	return p, nil
 }
+
+func logPath(logDir, name string) string { return filepath.Join(logDir, name+".log") }
 
 // PID is the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
