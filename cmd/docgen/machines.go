@@ -2,6 +2,9 @@ package main
 
 import (
 	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
@@ -11,6 +14,9 @@ import (
 // exists is not listed.
 var machines = []machine{
 	of(&keeper.Machine, "internal/capture/keeper"),
+	of(&manifestrestore.Machine, "internal/capture/manifestrestore", "api/capture/v1alpha1"),
+	of(&manifestcapture.Machine, "internal/capture/manifestcapture", "api/capture/v1alpha1"),
+	of(&volumecapture.Machine, "internal/capture/volumecapture", "api/capture/v1alpha1"),
 	of(&cluster.Machine, "internal/valkey/cluster"),
 	of(&upgrade.Machine, "internal/valkey/upgrade"),
 }

@@ -11,11 +11,14 @@ const (
 	ReasonInvalidTarget     meta.Reason = "InvalidTarget"     // what the request names cannot be captured or restored
 	ReasonInUse             meta.Reason = "InUse"             // a pod uses the claim that was to be detached
 	ReasonDriverError       meta.Reason = "DriverError"       // the storage driver reported an error, and the request does not wait
+	ReasonArtifactLost      meta.Reason = "ArtifactLost"      // what the request had made was deleted before it was finished
 	ReasonNameTaken         meta.Reason = "NameTaken"         // somebody else has the name that is needed
 	ReasonSourceNotReady    meta.Reason = "SourceNotReady"    // the capture to restore from failed, or was never finished
 	ReasonSourceConsumed    meta.Reason = "SourceConsumed"    // the detached volume was restored before
 	ReasonTooSmall          meta.Reason = "TooSmall"          // the claim asks for less than what was captured
 	ReasonProbeFailed       meta.Reason = "ProbeFailed"       // the Job of a rehearsal failed
+	ReasonProbeRefused      meta.Reason = "ProbeRefused"      // the Job of a rehearsal was refused: it is not valid, or not allowed
+	ReasonWrongVolume       meta.Reason = "WrongVolume"       // the claim was bound to a volume that was not restored
 	ReasonVolumeNotCaptured meta.Reason = "VolumeNotCaptured" // a captured claim has no entry in volumes
 	ReasonTooLarge          meta.Reason = "TooLarge"          // there is more than a checkpoint holds
 	ReasonIncomplete        meta.Reason = "Incomplete"        // what was read back is not what was written

@@ -8,6 +8,16 @@ import (
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 )
 
+// What captures write on what holds them: a VolumeSnapshotContent, a PersistentVolume.
+const (
+	// OriginAnnotation is where a capture came from: an Origin, as JSON.
+	OriginAnnotation = "capture.statecraft.dev/origin"
+	// DetachedByLabel is the UID of the request that detaches, or has detached, a volume.
+	DetachedByLabel = "capture.statecraft.dev/detached-by"
+	// ReclaimPolicyAnnotation is the policy that a volume had before it was detached.
+	ReclaimPolicyAnnotation = "capture.statecraft.dev/reclaim-policy"
+)
+
 // VolumeCaptureRequest captures the volume of one claim, once: as a snapshot, or by
 // taking the volume itself. What was captured lives as long as the request, and for
 // retainAfterDeletion longer.
@@ -136,6 +146,20 @@ type VolumeCaptureRequestStatus struct {
 	// detached is the volume that is being detached, and how it was before.
 	// +optional
 	Detached *DetachedVolume `json:"detached,omitempty"`
+	// failure is why the request is being given up, while what it made is deleted. Once
+	// that is done, the condition Ready says it.
+	// +optional
+	Failure *RequestFailure `json:"failure,omitempty"`
+}
+
+// RequestFailure is why a request is being given up.
+type RequestFailure struct {
+	// reason is that of the condition Ready, once the request has ended.
+	Reason meta.Reason `json:"reason"`
+	// message is its message.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
 }
 
 // DetachedVolume is what must be known of a volume before its claim is deleted.

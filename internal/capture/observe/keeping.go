@@ -24,7 +24,7 @@ func (o Keeping) Look(ctx context.Context, obj metav1.Object) (request.Keeping, 
 	var k capturev1.ObjectKeeper
 	key := read.Key{Name: request.KeeperName(obj.GetUID())}
 	if err := o.Cached.Get(ctx, key, &k); err == nil && request.Follows(&k, obj.GetUID()) {
-		return request.Keeping{Sight: request.Ours, UID: k.UID}, nil
+		return ours(&k), nil
 	}
 	k = capturev1.ObjectKeeper{}
 	switch err := o.Live.Get(ctx, key, &k); {
@@ -35,7 +35,11 @@ func (o Keeping) Look(ctx context.Context, obj metav1.Object) (request.Keeping, 
 	case !request.Follows(&k, obj.GetUID()):
 		return request.Keeping{Sight: request.Taken}, nil
 	}
-	return request.Keeping{Sight: request.Ours, UID: k.UID}, nil
+	return ours(&k), nil
+}
+
+func ours(k *capturev1.ObjectKeeper) request.Keeping {
+	return request.Keeping{Sight: request.Ours, UID: k.UID, Namespace: k.Spec.FollowRef.NamespaceUID}
 }
 
 // missing reads what a new keeper must know of the namespace.

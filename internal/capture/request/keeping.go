@@ -6,7 +6,8 @@ import "k8s.io/apimachinery/pkg/types"
 type Keeping struct {
 	Sight Sight     `json:"sight,omitempty"`
 	UID   types.UID `json:"uid,omitempty"` // of the keeper, if it is ours
-	// Namespace is the UID of the request's namespace; it is read while there is no keeper.
+	// Namespace is the UID of the request's namespace: as the keeper says, and as it is read
+	// while there is no keeper.
 	Namespace types.UID `json:"namespace,omitempty"`
 }
 

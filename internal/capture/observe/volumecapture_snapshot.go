@@ -1,0 +1,134 @@
+package observe
+
+import (
+	"fmt"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// defaultSnapshotClass marks the class that a driver's snapshots are of if nobody names one.
+const defaultSnapshotClass = "snapshot.storage.kubernetes.io/is-default-class"
+
+var contentKind = snapshotv1.SchemeGroupVersion.WithKind("VolumeSnapshotContent")
+
+// content reads the content of the request.
+func (c capture) content() error {
+	key := read.Key{Name: volumecapture.ContentName(c.req.UID)}
+	c.Watch.Look(contentKind, key)
+	is := &snapshotv1.VolumeSnapshotContent{}
+	err := c.Live.Get(c.ctx, key, is)
+	switch {
+	case read.SaysGone(err, key.Name):
+		c.w.Content.Sight = volumecapture.Missing
+		return nil
+	case err != nil:
+		return c.unread(err)
+	case !c.owns(is) || is.Spec.VolumeSnapshotRef.UID != c.req.UID:
+		c.w.Content.Sight = volumecapture.Taken
+		return nil
+	}
+	c.w.Content = contentOf(is)
+	return nil
+}
+
+// unread tells kinds that are not served, or not for us, from what may be read the next time.
+func (c capture) unread(err error) error {
+	switch blindness(err) {
+	case keeper.Unserved:
+		c.w.Content.Sight = volumecapture.Unserved
+	case keeper.Forbidden:
+		c.w.Content.Sight = volumecapture.Barred
+	default:
+		return fmt.Errorf("read content: %w", err)
+	}
+	return nil
+}
+
+func contentOf(is *snapshotv1.VolumeSnapshotContent) volumecapture.Content {
+	seen := volumecapture.Content{
+		Sight: volumecapture.Ours, UID: is.UID, ResourceVersion: is.ResourceVersion,
+		Deleting: is.DeletionTimestamp != nil, Origin: volumecapture.OriginOf(is),
+	}
+	if s := is.Status; s != nil {
+		seen.Ready, seen.Handle, seen.Size = ptr.Deref(s.ReadyToUse, false), ptr.Deref(s.SnapshotHandle, ""), s.RestoreSize
+		if s.Error != nil {
+			seen.Error = ptr.Deref(s.Error.Message, "no reason is given")
+		}
+	}
+	return seen
+}
+
+// class finds the class: the one that is named, or the driver's default, or its only one.
+func (c capture) class() error {
+	if name := c.req.Spec.VolumeSnapshotClassName; name != "" {
+		return c.namedClass(name)
+	}
+	var classes snapshotv1.VolumeSnapshotClassList
+	if err := c.Live.List(c.ctx, &classes); err != nil {
+		return c.unclassified(err)
+	}
+	var fits, preferred []*snapshotv1.VolumeSnapshotClass
+	for i := range classes.Items {
+		class := &classes.Items[i]
+		if class.Driver != c.w.Volume.Driver {
+			continue
+		}
+		fits = append(fits, class)
+		if class.Annotations[defaultSnapshotClass] == "true" {
+			preferred = append(preferred, class)
+		}
+	}
+	if len(preferred) > 0 {
+		fits = preferred
+	}
+	switch len(fits) {
+	case 0:
+		c.w.Class.Sight = volumecapture.ClassMissing
+	case 1:
+		c.chose(fits[0])
+	default:
+		c.w.Class.Sight = volumecapture.ClassAmbiguous
+	}
+	return nil
+}
+
+func (c capture) namedClass(name string) error {
+	class := &snapshotv1.VolumeSnapshotClass{}
+	err := c.Live.Get(c.ctx, read.Key{Name: name}, class)
+	switch {
+	case read.SaysGone(err, name):
+		c.w.Class.Sight = volumecapture.ClassMissing
+	case err != nil:
+		return c.unclassified(err)
+	case class.Driver != c.w.Volume.Driver:
+		c.w.Class.Sight = volumecapture.ClassOfAnother
+	default:
+		c.chose(class)
+	}
+	return nil
+}
+
+func (c capture) chose(class *snapshotv1.VolumeSnapshotClass) {
+	secret, sensible := volumecapture.SecretOf(class.Parameters, c.req.UID, c.req.Namespace)
+	c.w.Class = volumecapture.Class{Sight: volumecapture.ClassFound, Name: class.Name, Secret: secret}
+	if !sensible {
+		c.w.Class.Sight = volumecapture.ClassNonsensical
+	}
+}
+
+func (c capture) unclassified(err error) error {
+	switch blindness(err) {
+	case keeper.Unserved:
+		c.w.Class.Sight = volumecapture.ClassUnserved
+	case keeper.Forbidden:
+		c.w.Class.Sight = volumecapture.ClassUnreadable
+	default:
+		return fmt.Errorf("read snapshot classes: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package volumecapture
+
+import (
+	"time"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// recheck is how soon what is awaited is looked at even if nothing wakes us.
+const recheck = 10 * time.Second
+
+// barrier is how soon an object is looked at again whose UID is not known.
+const barrier = time.Second
+
+// untilLate lets a phase say, when its time is over, what it has waited for.
+func untilLate(decide func(input) fsm.Decision) func(input) fsm.Decision {
+	return func(in input) fsm.Decision {
+		d, p := decide(in), in.Obj.Status.Place
+		if d.On != "" || p.Deadline == nil || p.HeldSince != nil || in.Now.Before(p.Deadline.Time) {
+			return d
+		}
+		return fsm.Fire(DeadlineExceeded, capturev1.ReasonDeadlineExceeded).Because("%s", gaveUpOn(d.Message))
+	}
+}
+
+func gaveUpOn(awaited string) string {
+	if awaited == "" {
+		return ""
+	}
+	return "waited in vain for " + awaited
+}
+
+func decidePending(in input) fsm.Decision {
+	if in.World.Keeping.Sight == request.Taken {
+		return keeperTaken(in)
+	}
+	if d, stop := capturable(in); stop {
+		return d
+	}
+	if d, stop := detachable(in); stop {
+		return d
+	}
+	return fsm.Fire(Accepted, ReasonTargetValid)
+}
+
+func keeperTaken(in input) fsm.Decision {
+	return fsm.Fire(Refused, capturev1.ReasonNameTaken).
+		Because("ObjectKeeper %s exists and does not follow this request", request.KeeperName(in.Obj.UID))
+}
+
+// capturable says what is wrong with the claim, or what is missing; stop is false if nothing is.
+func capturable(in input) (d fsm.Decision, stop bool) {
+	w, name := in.World, in.Obj.Spec.Target.Name
+	switch origin := in.Obj.Status.Origin; {
+	case w.Claim.Sight == "":
+		return notLooked(in), true
+	case w.Claim.Sight == Barred || w.Volume.Sight == Barred:
+		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("the manager may not read PersistentVolumeClaim %s, or its volume", name), true
+	case w.Claim.Sight == Missing:
+		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("PersistentVolumeClaim %s does not exist", target(in)), true
+	case origin != nil && origin.ClaimUID != w.Claim.UID:
+		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("PersistentVolumeClaim %s was deleted, and another has its name", name), true
+	case !w.Claim.Bound:
+		return fsm.Wait(ReasonUnbound, "claim").In(recheck).Because("PersistentVolumeClaim %s to be bound to a volume", name), true
+	case w.Volume.Driver == "":
+		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
+			Because("PersistentVolume %s is not of a CSI driver", w.Volume.Name), true
+	}
+	return classified(in)
+}
+
+func target(in input) string {
+	t := in.Obj.Spec.Target
+	if t.UID != "" {
+		return t.Name + " with UID " + string(t.UID)
+	}
+	return t.Name
+}
+
+// classified says what is wrong with the class of the snapshot.
+func classified(in input) (d fsm.Decision, stop bool) {
+	if in.Obj.Spec.Mode == capturev1.Detach {
+		return d, false
+	}
+	driver, c := in.World.Volume.Driver, in.World.Class
+	switch c.Sight {
+	case ClassFound:
+		return d, false
+	case ClassMissing:
+		if name := in.Obj.Spec.VolumeSnapshotClassName; name != "" {
+			return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("VolumeSnapshotClass %s does not exist", name), true
+		}
+		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("there is no VolumeSnapshotClass for driver %s", driver), true
+	case ClassAmbiguous:
+		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
+			Because("driver %s has several VolumeSnapshotClasses and no default: name one in spec.volumeSnapshotClassName", driver), true
+	case ClassOfAnother:
+		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
+			Because("VolumeSnapshotClass %s is not of driver %s, which the volume is of", in.Obj.Spec.VolumeSnapshotClassName, driver), true
+	case ClassNonsensical:
+		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
+			Because("VolumeSnapshotClass %s names a secret by variables that do not exist", c.Name), true
+	case ClassUnreadable:
+		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("the manager may not read VolumeSnapshotClasses"), true
+	case ClassUnserved:
+		return notServed(), true
+	}
+	return notLooked(in), true
+}
+
+func notServed() fsm.Decision {
+	return fsm.Wait(ReasonNotServed, "content").In(recheck).
+		Because("the API server to serve snapshot.storage.k8s.io/v1: install the CRDs of external-snapshotter")
+}
+
+func notLooked(in input) fsm.Decision {
+	return fsm.Wait(ReasonNotLooked, "claim").In(recheck).Because("PersistentVolumeClaim %s to be read", in.Obj.Spec.Target.Name)
+}
+
+func decidePreparing(in input) fsm.Decision {
+	const awaited = "its keeper to be there"
+	switch k := in.World.Keeping; {
+	case k.Sight == request.Taken:
+		return keeperTaken(in)
+	case k.Sight == request.Missing && k.Namespace != "":
+		return fsm.Do(ReasonPreparing, CreateKeeper{k.Namespace}).Because(awaited)
+	case k.Sight != request.Ours || k.UID == "": // nothing is ever owned by nobody
+		return fsm.Wait(ReasonPreparing, "keeper").In(barrier).Because(awaited)
+	case in.Obj.Spec.Mode == capturev1.Detach:
+		return fsm.Fire(DetachBegins, ReasonPrepared)
+	}
+	return fsm.Fire(SnapshotBegins, ReasonPrepared)
+}
+
+// decideCapturing waits with the same words before the content is made and after: other
+// words would be another write.
+func decideCapturing(in input) fsm.Decision {
+	switch c := in.World.Content; {
+	case c.Sight == Taken:
+		return fsm.Fire(Refused, capturev1.ReasonNameTaken).
+			Because("VolumeSnapshotContent %s exists and is not of this request", ContentName(in.Obj.UID))
+	case c.Sight == Barred:
+		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("the manager may not read VolumeSnapshotContents")
+	case c.Sight == Missing:
+		return snapshot(in)
+	case c.Sight == Unserved:
+		return notServed()
+	case c.Sight != Ours:
+		return capturing(in)
+	case c.Deleting:
+		return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost)
+	case c.Ready && c.Handle != "":
+		return fsm.Fire(Captured, capturev1.ReasonCompleted).Because("VolumeSnapshotContent %s is the capture", ContentName(in.Obj.UID))
+	case c.Error != "" && in.Obj.Spec.OnTransientError == capturev1.FailAtOnce:
+		return fsm.Fire(GaveUp, capturev1.ReasonDriverError)
+	case c.Error != "":
+		return fsm.Wait(ReasonDriverRetries, "content").In(recheck).
+			Because("the driver, which reports an error and tries again: see status.error of VolumeSnapshotContent %s", ContentName(in.Obj.UID))
+	}
+	return capturing(in)
+}
+
+// outdated says that the request is not known to be where it is believed to be. A content
+// that is missing may have been made and deleted since.
+func outdated(in input) bool { return in.World.Self != in.Obj.Status.Phase }
+
+func capturing(in input) fsm.Decision {
+	return fsm.Wait(ReasonCapturing, "content").In(recheck).Because("%s", captured(in))
+}
+
+func captured(in input) string {
+	return "VolumeSnapshotContent " + ContentName(in.Obj.UID) + " to be ready to use"
+}
+
+// snapshot makes the content. The claim is looked at once more: what was true when the
+// request was prepared may be no longer.
+func snapshot(in input) fsm.Decision {
+	w := in.World
+	switch k := w.Keeping; {
+	case k.Sight == request.Missing, k.Sight == request.Taken:
+		return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost)
+	case k.Sight != request.Ours || k.UID == "" || outdated(in):
+		return fsm.Wait(ReasonCapturing, "keeper").In(barrier).Because("%s", captured(in))
+	}
+	if d, stop := capturable(in); stop {
+		return d
+	}
+	if in.Obj.Status.Origin == nil {
+		return fsm.Save(ReasonCapturing).Because("%s", captured(in))
+	}
+	return fsm.Do(ReasonCapturing, CreateContent{
+		Keeper: w.Keeping.UID, Driver: w.Volume.Driver, Handle: w.Volume.Handle, Mode: w.Volume.Mode,
+		Class: w.Class.Name, Secret: w.Class.Secret, Origin: *in.Obj.Status.Origin,
+	}).Because("%s", captured(in))
+}
+
+// decideCleaningUp deletes what was made, and then ends for the reason that it was given up for.
+func decideCleaningUp(in input) fsm.Decision {
+	const awaited = "what was made to be deleted"
+	failure := in.Obj.Status.Failure
+	if failure == nil { // in the pass that gave up, or with a status that was lost
+		return fsm.Save(ReasonCleaningUp).Because(awaited)
+	}
+	if in.Obj.Spec.Mode == capturev1.Detach {
+		if d, stop := unmarked(in); stop {
+			return d
+		}
+	} else {
+		switch c := in.World.Content; {
+		case c.Sight == Ours && !c.Deleting:
+			return fsm.Do(ReasonCleaningUp, DeleteContent{c.UID, c.ResourceVersion}).Because(awaited)
+		case c.Sight != Ours && c.Sight != Missing && c.Sight != Taken:
+			return fsm.Wait(ReasonCleaningUp, "content").In(recheck).Because(awaited)
+		}
+	}
+	return fsm.Fire(Cleaned, failure.Reason).Because("%s", failure.Message)
+}
+
+// lost: what was begun is judged by what it made, and never begun again. Of a keeper alone
+// nobody knows whether something was made and deleted.
+func lost(in input) (fsm.Phase, bool) {
+	w := in.World
+	switch {
+	case w.Keeping.Sight != request.Ours:
+		return Failed, false
+	case in.Obj.Spec.Mode == capturev1.Detach && w.Volume.Mark.By == in.Obj.UID:
+		return Detaching, true
+	case in.Obj.Spec.Mode != capturev1.Detach && w.Content.Sight == Ours && !w.Content.Deleting:
+		return Capturing, true
+	}
+	return Failed, true
+}

@@ -1,0 +1,154 @@
+package volumecapture
+
+import (
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// retain is the policy of a volume that outlives its claim.
+const retain = "Retain"
+
+// detachable says what keeps the volume from being taken from its claim.
+func detachable(in input) (d fsm.Decision, stop bool) {
+	w := in.World
+	switch {
+	case in.Obj.Spec.Mode != capturev1.Detach:
+		return d, false
+	case w.Holder.Sight == Taken:
+		return fsm.Fire(Refused, capturev1.ReasonNameTaken).
+			Because("PersistentVolumeClaim %s, which would hold the volume, exists and is not of this request", HolderName(in.Obj.UID)), true
+	case w.Volume.Mark.By != "" && w.Volume.Mark.By != in.Obj.UID:
+		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
+			Because("PersistentVolume %s is being detached by another request", w.Volume.Name), true
+	case !w.Users.Looked || w.Holder.Sight == "":
+		return notLooked(in), true
+	case w.Users.Pod != "":
+		return fsm.Fire(Refused, capturev1.ReasonInUse).Because("%s", usedBy(in)), true
+	}
+	return d, false
+}
+
+func usedBy(in input) string {
+	return "pod " + in.World.Users.Pod + " uses PersistentVolumeClaim " + in.Obj.Spec.Target.Name
+}
+
+// decideDetaching finds from the volume, the claim and the holder which step is next. The
+// words are the same for all steps but one: other words would be another write.
+func decideDetaching(in input) fsm.Decision {
+	w, s := in.World, in.Obj.Status
+	switch {
+	case held(in) && w.Volume.Policy == w.Volume.Mark.Policy:
+		return fsm.Fire(Captured, capturev1.ReasonCompleted).
+			Because("PersistentVolume %s is the capture, held by PersistentVolumeClaim %s", w.Volume.Name, HolderName(in.Obj.UID))
+	case s.Detached == nil || s.Origin == nil:
+		return fsm.Save(ReasonDetaching).Because("%s", detached(in))
+	case w.Volume.Sight == "", w.Claim.Sight == "", w.Holder.Sight == "", w.Keeping.Sight == "":
+		return detaching(in)
+	case outdated(in):
+		return detaching(in).In(barrier)
+	case w.Volume.Sight == Missing || w.Volume.UID != s.Detached.UID:
+		return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost)
+	case w.Keeping.Sight != request.Ours || w.Keeping.UID == "":
+		return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost)
+	case w.Volume.Mark.By != in.Obj.UID:
+		return mark(in)
+	case claimed(in):
+		return take(in)
+	}
+	return hold(in)
+}
+
+func detaching(in input) fsm.Decision {
+	return fsm.Wait(ReasonDetaching, "volume", "holder").In(recheck).Because("%s", detached(in))
+}
+
+func detached(in input) string {
+	return "the volume to be held by PersistentVolumeClaim " + HolderName(in.Obj.UID)
+}
+
+// do is one step.
+func do(in input, e Effect) fsm.Decision {
+	return fsm.Do(ReasonDetaching, e).Because("%s", detached(in))
+}
+
+// claimed says that the claim is there that the volume is to be taken from.
+func claimed(in input) bool {
+	c, o := in.World.Claim, in.Obj.Status.Origin
+	return c.Sight == Here && o != nil && c.UID == o.ClaimUID
+}
+
+func seen(v Volume) Seen { return Seen{v.Name, v.UID, v.ResourceVersion} }
+
+// mark makes the volume outlive its claim, if all is still as it was found.
+func mark(in input) fsm.Decision {
+	if d, stop := capturable(in); stop {
+		return d
+	}
+	if d, stop := detachable(in); stop {
+		return d
+	}
+	return do(in, MarkVolume{seen(in.World.Volume), in.Obj.Status.Detached.ReclaimPolicy, *in.Obj.Status.Origin})
+}
+
+// take deletes the claim, once the volume outlives it.
+func take(in input) fsm.Decision {
+	w := in.World
+	switch {
+	case w.Claim.Deleting:
+		return fsm.Wait(ReasonClaimGoing, "claim").In(recheck).
+			Because("PersistentVolumeClaim %s, which is deleted, to be gone: a pod may still use it", in.Obj.Spec.Target.Name)
+	case w.Volume.ClaimUID != w.Claim.UID:
+		return fsm.Fire(GaveUp, capturev1.ReasonInvalidTarget)
+	case !w.Users.Looked:
+		return detaching(in)
+	case w.Users.Pod != "":
+		return fsm.Fire(GaveUp, capturev1.ReasonInUse)
+	case w.Holder.Sight == Taken:
+		return fsm.Fire(GaveUp, capturev1.ReasonNameTaken)
+	case w.Volume.Policy != retain: // somebody changed it meanwhile
+		return do(in, MarkVolume{seen(w.Volume), in.Obj.Status.Detached.ReclaimPolicy, *in.Obj.Status.Origin})
+	}
+	return do(in, DeleteClaim{w.Claim.UID, w.Claim.ResourceVersion})
+}
+
+// hold gives the volume to its holder, and then its policy back.
+func hold(in input) fsm.Decision {
+	v, h, s := in.World.Volume, in.World.Holder, in.Obj.Status
+	given := h.Sight == Ours && h.UID != "" && v.ClaimUID == h.UID
+	switch {
+	case !given && v.ClaimUID != s.Origin.ClaimUID: // somebody has it by now
+		return fsm.Fire(GaveUp, capturev1.ReasonInvalidTarget)
+	case h.Sight == Taken:
+		return fsm.Fire(GaveUp, capturev1.ReasonNameTaken)
+	case h.Sight == Missing:
+		return do(in, CreateHolder{in.World.Keeping.UID, seen(v)})
+	case h.UID == "":
+		return detaching(in)
+	case !given:
+		return do(in, BindVolume{seen(v), h.UID})
+	case !h.Bound:
+		return detaching(in)
+	}
+	return do(in, RestorePolicy{seen(v), v.Mark.Policy})
+}
+
+// held says that the volume is bound to its holder, and the holder to it.
+func held(in input) bool {
+	v, h := in.World.Volume, in.World.Holder
+	return v.Sight == Here && v.Mark.By == in.Obj.UID && h.Sight == Ours && h.Bound && h.UID != "" && v.ClaimUID == h.UID
+}
+
+// unmarked takes the mark back if the claim was not touched. Otherwise the volume stays as it
+// is: it keeps its data, and a person must say whose it is.
+func unmarked(in input) (d fsm.Decision, stop bool) {
+	const awaited = "what was made to be deleted"
+	w := in.World
+	switch {
+	case w.Volume.Sight == "", w.Claim.Sight == "":
+		return fsm.Wait(ReasonCleaningUp, "claim", "volume").In(recheck).Because(awaited), true
+	case w.Volume.Sight == Here && w.Volume.Mark.By == in.Obj.UID && claimed(in) && !w.Claim.Deleting:
+		return fsm.Do(ReasonCleaningUp, UnmarkVolume{seen(w.Volume), w.Volume.Mark.Policy}).Because(awaited), true
+	}
+	return d, false
+}

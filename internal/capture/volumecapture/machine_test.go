@@ -1,0 +1,140 @@
+package volumecapture
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+)
+
+var born = metav1.NewTime(time.Unix(1_700_000_000, 0))
+
+type bench = fsmtest.Bench[*capturev1.VolumeCaptureRequest, World]
+
+// snapshots makes a snapshot of a claim that is bound.
+func snapshots() bench {
+	return bench{
+		Machine: &Machine,
+		Object:  object,
+		World:   world,
+		Perform: Perform,
+		Settle:  Settle,
+		Any:     anything,
+		End:     "Succeeded/Completed",
+		// A status that is lost while there is only a keeper: nobody knows whether a
+		// snapshot was made and deleted.
+		Also: []string{"Failed/StatusLost"},
+		Safe: safe,
+	}
+}
+
+// detaches takes a volume.
+func detaches() bench {
+	b := snapshots()
+	b.Object = func() *capturev1.VolumeCaptureRequest {
+		r := object()
+		r.Spec.Mode = capturev1.Detach
+		return r
+	}
+	return b
+}
+
+func object() *capturev1.VolumeCaptureRequest {
+	r := &capturev1.VolumeCaptureRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "before", UID: "r1", ResourceVersion: "7", Generation: 1, CreationTimestamp: born},
+		Spec: capturev1.VolumeCaptureRequestSpec{
+			Target: capturev1.ClaimTarget{Name: "data"}, Mode: capturev1.Snapshot, DeadlineSeconds: 600,
+			OnTransientError: capturev1.WaitUntilDeadline,
+		},
+	}
+	r.Status.ObservedGeneration = -1
+	return r
+}
+
+func world() World {
+	return World{
+		Keeping: request.Keeping{Sight: request.Missing, Namespace: "n1"},
+		Claim:   Claim{Sight: Here, UID: "c1", ResourceVersion: "3", Bound: true},
+		Volume: Volume{Sight: Here, Name: "pv1", UID: "v1", ResourceVersion: "4", Driver: "csi", Handle: "h1", Mode: "Filesystem",
+			Policy: "Delete", ClaimUID: "c1"},
+		Class:   Class{Sight: ClassFound, Name: "fast"},
+		Content: Content{Sight: Missing},
+		Users:   Users{Looked: true},
+		Holder:  Holder{Sight: Missing},
+	}
+}
+
+func TestMachine(t *testing.T)     { fsmtest.Try(t, snapshots()) }
+func TestTranscripts(t *testing.T) { fsmtest.Transcripts(t, snapshots()) }
+
+func TestDetachPath(t *testing.T) { fsmtest.Drill(t, detaches()) }
+
+// TestUnboundPath drills a claim that is bound after its request was made.
+func TestUnboundPath(t *testing.T) {
+	b := snapshots()
+	b.World = func() World {
+		w := world()
+		w.Claim.Bound, w.Volume.ClaimUID = false, ""
+		return w
+	}
+	fsmtest.Drill(t, b)
+}
+
+// TestDriverErrorPath drills a request that does not wait for the driver to recover.
+func TestDriverErrorPath(t *testing.T) {
+	b := snapshots()
+	b.Object = func() *capturev1.VolumeCaptureRequest {
+		r := object()
+		r.Spec.OnTransientError = capturev1.FailAtOnce
+		return r
+	}
+	b.Settle, b.End = broken, "Failed/DriverError"
+	fsmtest.Drill(t, b)
+}
+
+// TestDeadlinePath drills a driver that never recovers.
+func TestDeadlinePath(t *testing.T) {
+	b := snapshots()
+	b.Settle, b.End = broken, "Failed/DeadlineExceeded"
+	fsmtest.Drill(t, b)
+}
+
+// broken is a driver that fails, and can delete.
+func broken(r *capturev1.VolumeCaptureRequest, w World) World {
+	if w.Content.Sight == Ours && !w.Content.Deleting && w.Self == r.Status.Phase {
+		w.Content.Error = "the disk is on fire"
+		return w
+	}
+	return Settle(r, w)
+}
+
+// TestInUsePath drills a pod that comes when the volume is marked: the mark is taken back.
+func TestInUsePath(t *testing.T) {
+	b := detaches()
+	b.Settle = func(r *capturev1.VolumeCaptureRequest, w World) World {
+		if w.Volume.Mark.By != "" {
+			w.Users.Pod = "late"
+		}
+		return Settle(r, w)
+	}
+	b.End = "Failed/InUse"
+	fsmtest.Drill(t, b)
+}
+
+// TestStuckClaimPath drills a claim that does not go: the volume is left as it is.
+func TestStuckClaimPath(t *testing.T) {
+	b := detaches()
+	b.Settle, b.End = func(r *capturev1.VolumeCaptureRequest, w World) World { w.Self = r.Status.Phase; return w }, "Failed/DeadlineExceeded"
+	fsmtest.Drill(t, b)
+}
+
+func TestMissingClaimPath(t *testing.T) {
+	b := snapshots()
+	b.World = func() World { w := world(); w.Claim, w.Volume = Claim{Sight: Missing}, Volume{}; return w }
+	b.End = "Failed/NotFound"
+	fsmtest.Drill(t, b)
+}
