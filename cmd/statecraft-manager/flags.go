@@ -39,6 +39,7 @@ func parse(args []string) (*flags, error) {
 	set.DurationVar(&f.capture.NamespaceGrace, "capture-namespace-grace", f.capture.NamespaceGrace, "how long captures outlive a namespace that is deleted as a whole")
 	set.DurationVar(&f.capture.TTLFailed, "capture-ttl-failed", f.capture.TTLFailed, "how long after its end a failed capture is deleted; 0 is never")
 	set.DurationVar(&f.capture.TTLSucceeded, "capture-ttl-succeeded", f.capture.TTLSucceeded, "how long after its end a capture is deleted, and with it what was captured; 0 is never")
+	set.Int64Var(&f.capture.CheckpointBudget, "capture-checkpoint-budget", f.capture.CheckpointBudget, "bytes that all checkpoints should hold in etcd at most; a metric for alerts, nothing is refused")
 	set.BoolVar(&f.election.Off, "no-leader-election", false, "do not elect a leader; for a single process only")
 	set.StringVar(&f.election.Namespace, "leader-election-namespace", "statecraft-system", "namespace of the election Leases, one per area")
 	set.DurationVar(&f.election.LeaseDuration, "lease-duration", 15*time.Second, "how long a leader that is not heard of stays leader")

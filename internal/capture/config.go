@@ -10,9 +10,14 @@ type Config struct {
 	NamespaceGrace time.Duration
 	// TTLFailed and TTLSucceeded are how long after its end a capture is deleted; 0 is never.
 	TTLFailed, TTLSucceeded time.Duration
+	// CheckpointBudget is how many bytes all checkpoints should hold at most; more raises an alert.
+	CheckpointBudget int64
 }
 
 // Defaults are what is chosen if nobody chooses.
 func Defaults() Config {
-	return Config{Namespace: "statecraft-system", NamespaceGrace: 168 * time.Hour, TTLFailed: 24 * time.Hour}
+	return Config{
+		Namespace: "statecraft-system", NamespaceGrace: 168 * time.Hour, TTLFailed: 24 * time.Hour,
+		CheckpointBudget: 512 << 20, // a quarter of what etcd holds unless it is told otherwise
+	}
 }

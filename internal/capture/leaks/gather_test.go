@@ -1,0 +1,145 @@
+package leaks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+const requestUID = "11111111-2222-3333-4444-555555555555"
+
+func born(namespace, name string, owned bool) metav1.ObjectMeta {
+	m := metav1.ObjectMeta{Namespace: namespace, Name: name, CreationTimestamp: metav1.Time{Time: ago(old)}}
+	if owned {
+		m.OwnerReferences = []metav1.OwnerReference{request.OwnedBy(requestUID, "k1")}
+	}
+	return m
+}
+
+// captured is everything that captures and restores leave in a cluster.
+func captured() []client.Object {
+	vcr := &capturev1.VolumeCaptureRequest{ObjectMeta: born("shop", "data", false)}
+	vcr.UID = requestUID
+	vcr.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Completed"}}
+	size := resource.MustParse("1Gi")
+	vcr.Status.RestoreSize, vcr.Status.ArtifactRef = &size, &capturev1.ArtifactRef{Kind: "VolumeSnapshotContent", Name: "capture-" + requestUID}
+	mcr := &capturev1.ManifestCaptureRequest{ObjectMeta: born("shop", "all", false)}
+	mcr.UID, mcr.Status.CheckpointRef = "r2", &capturev1.ArtifactRef{Kind: "ManifestCheckpoint", Name: "r2"}
+	keeper := &capturev1.ObjectKeeper{ObjectMeta: born("", request.KeeperName(requestUID), false)}
+	keeper.UID, keeper.Spec.FollowRef = "k1", &capturev1.FollowRef{Kind: "VolumeCaptureRequest", UID: requestUID}
+	keeper.Status.ExpiresAt = &metav1.Time{Time: now}
+	content := &snapshotv1.VolumeSnapshotContent{ObjectMeta: born("", "capture-"+requestUID, true)}
+	content.Spec.Driver = "disks"
+	content.Status = &snapshotv1.VolumeSnapshotContentStatus{SnapshotHandle: new("s1")}
+	theirs := &snapshotv1.VolumeSnapshotContent{ObjectMeta: born("", "snapcontent-1", false)}
+	theirs.Spec.Driver, theirs.Spec.Source.SnapshotHandle = "disks", new("s2")
+	checkpoint := &capturev1.ManifestCheckpoint{ObjectMeta: born("", "r2", true)}
+	checkpoint.Spec.Origin.RequestUID, checkpoint.Spec.Bytes = "r2", 2<<20
+	checkpoint.Spec.Chunks = []capturev1.ChunkRef{{Name: requestUID + "-0-a"}}
+	chunk := &capturev1.ManifestCheckpointContentChunk{ObjectMeta: born("", requestUID+"-0-a", false)}
+	holder := &corev1.PersistentVolumeClaim{ObjectMeta: born("system", "detached-"+requestUID, true)}
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: born("system", "theirs", false)}
+	volume := &corev1.PersistentVolume{ObjectMeta: born("", "pv-1", false)}
+	volume.Labels = map[string]string{detachedBy: requestUID}
+	volume.Status.Phase = corev1.VolumeBound
+	volume.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: "disks", VolumeHandle: "v1"}
+	other := &corev1.PersistentVolume{ObjectMeta: born("", "pv-2", false)}
+	intent := &corev1.ConfigMap{ObjectMeta: born("csi", "restore-"+requestUID, false)}
+	intent.Labels = map[string]string{intentLabel: "disks"}
+	settings := &corev1.ConfigMap{ObjectMeta: born("csi", "settings", false)}
+	return []client.Object{vcr, mcr, keeper, content, theirs, checkpoint, chunk, holder, claim, volume, other, intent, settings}
+}
+
+func reader(t *testing.T, hooks interceptor.Funcs, objs ...client.Object) read.Live {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, snapshotv1.AddToScheme, capturev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return read.Live{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objs...).WithInterceptorFuncs(hooks).Build()}
+}
+
+func TestLook(t *testing.T) {
+	inv, err := Gatherer{Live: reader(t, interceptor.Funcs{}, captured()...), Namespace: "system", Intents: true}.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := inv.Sized()
+	if len(requests) != 2 || requests[0].Ready != "True" || requests[0].Size.String() != "1Gi" || requests[1].Size.String() != "2Mi" || requests[1].Ended() {
+		t.Errorf("requests %+v", requests)
+	}
+	if inv.CheckpointBytes() != 2<<20 {
+		t.Errorf("%d bytes", inv.CheckpointBytes())
+	}
+	keepers := []Keeper{{Name: "request-" + requestUID, UID: "k1", Follows: requestUID, Kind: "VolumeCaptureRequest", Created: ago(old), Expires: &now}}
+	if diff := cmp.Diff(keepers, inv.Keepers, cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })); diff != "" {
+		t.Error(diff)
+	}
+	got := map[string]types.UID{}
+	for _, a := range inv.Artifacts {
+		got[fmt.Sprintf("%s %s kept by %v", a.Kind, strings.ReplaceAll(a.Name, requestUID, "UID"), a.Keepers)] = a.Request
+	}
+	want := map[string]types.UID{
+		"VolumeSnapshotContent capture-UID kept by [k1]":    requestUID,
+		"ManifestCheckpoint r2 kept by [k1]":                "r2",
+		"ManifestCheckpointContentChunk UID-0-a kept by []": requestUID,
+		"PersistentVolumeClaim detached-UID kept by [k1]":   requestUID,
+		"PersistentVolume pv-1 kept by []":                  requestUID,
+		"ConfigMap restore-UID kept by []":                  requestUID,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	handles := map[Handle]bool{{"disks", true, "s1"}: true, {"disks", true, "s2"}: true, {"disks", false, "v1"}: true}
+	if diff := cmp.Diff(handles, inv.Handles); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatTheClusterDoesNotHaveIsNoError(t *testing.T) {
+	refused := errors.New("no list today")
+	for name, tc := range map[string]struct {
+		err  error
+		want error
+	}{
+		"a kind that is not installed": {&apimeta.NoKindMatchError{}, nil},
+		"a list that fails":            {refused, refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hooks := interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				if _, ok := list.(*snapshotv1.VolumeSnapshotContentList); ok {
+					return tc.err
+				}
+				return c.List(ctx, list, opts...)
+			}}
+			inv, err := Gatherer{Live: reader(t, hooks, captured()...), Namespace: "system"}.Look(t.Context())
+			if !errors.Is(err, tc.want) {
+				t.Errorf("error %v, want %v", err, tc.want)
+			}
+			if len(inv.Artifacts) != 4 { // but the content, and intents, which nobody asked for
+				t.Errorf("artifacts %+v", inv.Artifacts)
+			}
+		})
+	}
+}
