@@ -95,6 +95,10 @@ func setup(a *kube.Area, c Config) error {
 // parts are what the area runs besides keepers.
 var parts = []func(*kube.Area, Config) error{
 	setupTTL,
+	setupLeaks,
+	setupManifestCapture,
+	setupManifestRestore,
+	setupVolumeCapture,
 }
 
 func followed(obj client.Object) []string {

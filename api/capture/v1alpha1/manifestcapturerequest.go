@@ -181,6 +181,19 @@ type ManifestCaptureRequestStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Skipped []SkippedObjects `json:"skipped,omitempty"`
+	// failure is why the request fails, while what it made is being removed, and then for good.
+	// +optional
+	Failure *ManifestCaptureFailure `json:"failure,omitempty"`
+}
+
+// ManifestCaptureFailure is why a capture fails.
+type ManifestCaptureFailure struct {
+	// reason is the category.
+	Reason meta.Reason `json:"reason"`
+	// message says more, and what to do.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
 }
 
 // SkippedObjects are objects of one resource that were not captured for one reason.
@@ -192,7 +205,7 @@ type SkippedObjects struct {
 	Resource string `json:"resource"`
 	// reason is why they are not captured.
 	Reason meta.Reason `json:"reason"`
-	// count is how many there are.
+	// count is how many there are; 0 if they were not looked at.
 	Count int32 `json:"count"`
 	// names are some of them.
 	// +optional

@@ -1,0 +1,82 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// ManifestCapture performs the effects of a ManifestCaptureRequest.
+type ManifestCapture struct {
+	Writer kube.Writer
+	Live   read.Live
+	Work   *kube.Worker
+	Desk   *Desk
+	Source Source
+	// KeysIn is the namespace of the Secret with the keys.
+	KeysIn         string
+	NamespaceGrace time.Duration
+}
+
+// Act performs one effect.
+func (a ManifestCapture) Act(ctx context.Context, r *capturev1.ManifestCaptureRequest, effect fsm.Effect) (string, error) {
+	key := client.ObjectKeyFromObject(r)
+	switch e := effect.(type) {
+	case manifestcapture.CreateKeeper:
+		terms := request.Terms{Retain: r.Spec.RetainAfterDeletion, NamespaceGrace: a.NamespaceGrace}
+		return createKeeper(ctx, a.Writer, request.NewKeeper(r, capturev1.GroupVersion.WithKind("ManifestCaptureRequest"), e.Namespace, terms))
+	case manifestcapture.StartReading:
+		task := manifestcapture.TaskOf(manifestcapture.TaskRead, r.UID, e.Moment)
+		return "", a.start(key, task, a.reader(r, e.Moment, task))
+	case manifestcapture.StartWriting:
+		task := manifestcapture.TaskOf(manifestcapture.TaskWrite, r.UID, e.Moment)
+		return "", a.start(key, task, a.writer(r, e, task))
+	case manifestcapture.StartVerifying:
+		task := manifestcapture.TaskOf(manifestcapture.TaskVerify, r.UID, e.Moment)
+		return "", a.start(key, task, a.verifier(r, e, task))
+	case manifestcapture.StopWork:
+		a.Work.Forget(key)
+		a.Desk.Drop(key)
+		return "", nil
+	case manifestcapture.Remove:
+		return "", a.remove(ctx, e.Leftover)
+	}
+	return "", fmt.Errorf("unknown effect %s", effect)
+}
+
+// start begins work, unless it is under way. What failed for a reason that may pass is begun
+// again only after the failure was told: so it is not begun in a loop.
+func (a ManifestCapture) start(key read.Key, task string, job kube.Job) error {
+	switch work := a.Work.Work(key); {
+	case work.State == read.WorkRunning && work.For == task:
+		return nil
+	case work.State == read.WorkRunning:
+		a.Work.Forget(key)
+	case work.State == read.WorkEnded && work.For == task && work.Err != nil:
+		a.Work.Forget(key)
+		return work.Err
+	}
+	a.Work.BeginFor(key, task, job)
+	return nil
+}
+
+// remove removes a leftover. If it were wrong, somebody's capture would be lost: so only the
+// very object in the very version goes that was seen to belong to the request's keeper.
+func (a ManifestCapture) remove(ctx context.Context, l manifestcapture.Leftover) error {
+	named := metav1.ObjectMeta{Name: l.Name}
+	var obj client.Object = &capturev1.ManifestCheckpointContentChunk{ObjectMeta: named}
+	if l.Kind == manifestcapture.KindCheckpoint {
+		obj = &capturev1.ManifestCheckpoint{ObjectMeta: named}
+	}
+	return a.Writer.Delete(ctx, obj, kube.Seen{UID: l.UID, ResourceVersion: l.ResourceVersion})
+}

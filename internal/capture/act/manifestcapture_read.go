@@ -1,0 +1,253 @@
+package act
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// Pages are as large as fits into so many bytes, going by those before; the first is small,
+// because one object may be larger than a megabyte.
+const (
+	firstPage   = 50
+	longestPage = 1000
+	pageBytes   = 4 << 20
+)
+
+// sheet is what was read of one request at one moment.
+type sheet struct {
+	request *capturev1.ManifestCaptureRequest
+	moment  string
+	holds   bool // a slot of the desk
+
+	seal    *checkpoint.Seal
+	encoder *checkpoint.Encoder
+	intake  *manifest.Intake
+	plan    *manifest.Plan
+	at      int    // the query at hand
+	token   string // of its next page
+	limit   int64
+	ahead   chan answer
+	denied  []string // rules that are missing
+
+	done    bool // all is read
+	chunks  []checkpoint.Chunk
+	written int
+	alone   bool // nobody else has written chunks for this request
+}
+
+type answer struct {
+	body []byte
+	err  error
+}
+
+// reader is the work that reads all objects of a request at a moment.
+func (a ManifestCapture) reader(r *capturev1.ManifestCaptureRequest, moment, task string) kube.Job {
+	key := client.ObjectKeyFromObject(r)
+	// Chunks are written in a later phase: who begins to read is the first.
+	s := a.Desk.sheet(key, &sheet{request: r.DeepCopy(), moment: moment, alone: true})
+	return func(ctx context.Context) (bool, error) {
+		done, err := a.readOn(ctx, key, s)
+		if done && err == nil {
+			a.Desk.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
+		}
+		return done, err
+	}
+}
+
+func (s *sheet) found() *manifestcapture.Found {
+	return &manifestcapture.Found{Expected: s.intake.Expected(), Skipped: s.intake.Skipped()}
+}
+
+// readOn begins, or reads one page.
+func (a ManifestCapture) readOn(ctx context.Context, key read.Key, s *sheet) (done bool, err error) {
+	switch {
+	case s.done:
+		return true, nil
+	case s.plan == nil:
+		err = a.begin(ctx, key, s)
+	case s.at < len(s.plan.Queries):
+		err = a.readPage(ctx, s)
+	default:
+		err = s.finish()
+	}
+	if errors.Is(err, checkpoint.ErrTooLarge) {
+		err = &manifest.Refusal{Reason: capturev1.ReasonTooLarge, Message: fmt.Sprintf("there is more than the %d MiB that a checkpoint holds; capture less with one request", checkpoint.MaxBytes>>20)}
+	}
+	return s.done, err
+}
+
+// begin waits for a slot, and finds out what to read.
+func (a ManifestCapture) begin(ctx context.Context, key read.Key, s *sheet) error {
+	if !s.holds {
+		select {
+		case a.Desk.slots <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if !a.Desk.hold(key, s) {
+			return context.Canceled
+		}
+	}
+	if s.request.Spec.IncludeSecrets {
+		ring, err := a.ring(ctx)
+		if err != nil {
+			return err
+		}
+		if s.seal, err = ring.NewSeal(s.request.UID, rand.Reader); err != nil {
+			return fmt.Errorf("make key: %w", err)
+		}
+	}
+	served, err := a.Source.Resources(ctx)
+	if err != nil {
+		return fmt.Errorf("discover resources: %w", err)
+	}
+	plan, err := manifest.PlanOf(&s.request.Spec, served)
+	if err != nil {
+		return err
+	}
+	if s.encoder, err = checkpoint.NewEncoder(s.request.UID, s.seal); err != nil {
+		return err
+	}
+	s.intake, s.plan, s.limit = manifest.NewIntake(&s.request.Spec, plan), &plan, firstPage
+	return nil
+}
+
+// ring reads the operator's keys.
+func (a ManifestCapture) ring(ctx context.Context) (checkpoint.Ring, error) {
+	var secret corev1.Secret
+	err := a.Live.Get(ctx, read.Key{Namespace: a.KeysIn, Name: checkpoint.KeysSecret}, &secret)
+	if read.SaysGone(err, checkpoint.KeysSecret) {
+		return checkpoint.Ring{}, keyMissing("the Secret with the keys does not exist in the operator's namespace")
+	} else if err != nil {
+		return checkpoint.Ring{}, fmt.Errorf("read keys: %w", err)
+	}
+	ring, err := checkpoint.ParseRing(secret.Data)
+	if err != nil {
+		return ring, keyMissing("the Secret with the keys makes no sense")
+	}
+	return ring, nil
+}
+
+func keyMissing(why string) error {
+	return &manifest.Refusal{Reason: capturev1.ReasonKeyMissing, Message: why}
+}
+
+// readPage takes one page, and has the next one fetched meanwhile.
+func (a ManifestCapture) readPage(ctx context.Context, s *sheet) error {
+	q := s.plan.Queries[s.at]
+	if s.ahead == nil {
+		s.ahead = a.fetch(ctx, s)
+	}
+	got := <-s.ahead
+	s.ahead = nil
+	if got.err != nil {
+		return a.notRead(s, q, got.err)
+	}
+	page, err := manifest.ParsePage(got.body)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", q.Title(), err)
+	}
+	s.advance(page, len(got.body))
+	if a.Desk.Ahead && s.at < len(s.plan.Queries) {
+		s.ahead = a.fetch(ctx, s)
+	}
+	if len(s.denied) > 0 { // nothing comes of it any more
+		return nil
+	}
+	for _, item := range page.Items {
+		document, err := s.intake.Take(q, item)
+		if err != nil {
+			return err
+		}
+		if document == nil {
+			continue
+		}
+		full, err := s.encoder.Add(document)
+		if err != nil {
+			return err
+		}
+		s.chunks = append(s.chunks, full...)
+	}
+	if page.Continue == "" {
+		return s.intake.Done(q)
+	}
+	return nil
+}
+
+// advance goes to the next page, and chooses its size.
+func (s *sheet) advance(page manifest.Page, bytes int) {
+	if s.token = page.Continue; s.token == "" || len(s.denied) > 0 {
+		s.at++
+		s.token, s.limit = "", firstPage
+		return
+	}
+	each := max(1, bytes/max(1, len(page.Items)))
+	s.limit = int64(min(longestPage, max(1, pageBytes/each)))
+}
+
+func (a ManifestCapture) fetch(ctx context.Context, s *sheet) chan answer {
+	to, q := make(chan answer, 1), s.plan.Queries[s.at]
+	o := ListOptions{Namespace: s.request.Namespace, Moment: s.moment, Continue: s.token, Limit: s.limit}
+	if len(s.denied) > 0 {
+		o.Limit = 1
+	}
+	get := func() {
+		body, err := a.Source.List(ctx, q, o)
+		to <- answer{body, err}
+	}
+	if a.Desk.Ahead {
+		go get()
+	} else {
+		get()
+	}
+	return to
+}
+
+// notRead says what becomes of a page that could not be read.
+func (a ManifestCapture) notRead(s *sheet, q manifest.Query, err error) error {
+	switch {
+	case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
+		return manifestcapture.ErrExpired
+	case apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "cannot impersonate"):
+		// All that is missing is told at once, so the rest is looked at, too.
+		if rule := q.Missing(); len(s.denied) == 0 || s.denied[len(s.denied)-1] != rule {
+			s.denied = append(s.denied, rule)
+		}
+		s.advance(manifest.Page{}, 0)
+		return nil
+	case apierrors.IsNotFound(err): // the resource is not served any more
+		s.plan = nil
+		s.chunks, s.denied, s.at, s.token = nil, nil, 0, ""
+	}
+	return fmt.Errorf("list %s: %w", q.Title(), err)
+}
+
+// finish ends the last chunk.
+func (s *sheet) finish() error {
+	if len(s.denied) > 0 {
+		return &manifest.Refusal{Reason: capturev1.ReasonForbidden, Message: fmt.Sprintf(
+			"ServiceAccount %s of namespace %s may not read everything; give it a Role with: %s",
+			Account, s.request.Namespace, strings.Join(s.denied, "; "))}
+	}
+	last, err := s.encoder.End()
+	if err != nil {
+		return err
+	}
+	s.chunks = append(s.chunks, last...)
+	s.encoder, s.done = nil, true
+	return nil
+}

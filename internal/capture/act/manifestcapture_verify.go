@@ -1,0 +1,146 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// review is a checkpoint being read back.
+type review struct {
+	of     manifestcapture.StartVerifying
+	point  *capturev1.ManifestCheckpoint
+	key    []byte
+	frames [][]capturev1.ChunkRef
+	count  int32
+	strays []metav1.PartialObjectMetadata
+	looked bool // for strays
+}
+
+// verifier is the work that reads back what a checkpoint lists, and then removes chunks of the
+// request that it does not list: of somebody who worked on it before, and did not get so far.
+func (a ManifestCapture) verifier(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartVerifying, task string) kube.Job {
+	key, v := client.ObjectKeyFromObject(r), &review{of: e}
+	if done := a.Desk.Result(key); done.Task == manifestcapture.TaskOf(manifestcapture.TaskWrite, r.UID, e.Moment) {
+		v.looked = done.Alone // all chunks there are were written by this process: no list needed
+	}
+	return func(ctx context.Context) (bool, error) {
+		switch {
+		case v.point == nil:
+			return false, a.open(ctx, r, v)
+		case len(v.frames) > 0:
+			return false, a.readBack(ctx, v)
+		case !v.looked:
+			return false, a.findStrays(ctx, r, v)
+		case len(v.strays) > 0:
+			return false, a.removeStray(ctx, v)
+		}
+		a.Desk.publish(key, manifestcapture.Result{Task: task, Checked: &v.count})
+		return true, nil
+	}
+}
+
+func (a ManifestCapture) open(ctx context.Context, r *capturev1.ManifestCaptureRequest, v *review) error {
+	point, name := &capturev1.ManifestCheckpoint{}, checkpoint.Name(r.UID)
+	if err := a.Live.Get(ctx, read.Key{Name: name}, point); err != nil {
+		return fmt.Errorf("read checkpoint %s: %w", name, err)
+	}
+	if point.UID != v.of.Checkpoint {
+		return &manifest.Refusal{Reason: capturev1.ReasonArtifactLost, Message: "the checkpoint was replaced by another"}
+	}
+	if point.Spec.Encryption != nil {
+		ring, err := a.ring(ctx)
+		if err != nil {
+			return err
+		}
+		if v.key, err = ring.Open(&point.Spec); err != nil {
+			return unreadable(err)
+		}
+	}
+	for _, refs := range checkpoint.Frames(&point.Spec) {
+		v.frames = append(v.frames, refs)
+	}
+	v.point = point
+	return nil
+}
+
+// readBack decodes one run of chunks.
+func (a ManifestCapture) readBack(ctx context.Context, v *review) error {
+	var chunks []*capturev1.ManifestCheckpointContentChunk
+	for _, ref := range v.frames[0] {
+		c := &capturev1.ManifestCheckpointContentChunk{}
+		err := a.Live.Get(ctx, read.Key{Name: ref.Name}, c)
+		if read.SaysGone(err, ref.Name) {
+			return &manifest.Refusal{Reason: capturev1.ReasonIncomplete, Message: "chunk " + ref.Name + " is gone"}
+		} else if err != nil {
+			return fmt.Errorf("read chunk %s: %w", ref.Name, err)
+		}
+		chunks = append(chunks, c)
+	}
+	objects, err := checkpoint.Decode(&v.point.Spec, v.key, chunks...)
+	if err != nil {
+		return unreadable(err)
+	}
+	v.frames = v.frames[1:]
+	v.count += int32(len(objects)) //nolint:gosec // a chunk holds far fewer
+	return nil
+}
+
+// unreadable is the verdict on what cannot be decoded.
+func unreadable(err error) error {
+	for _, one := range []struct {
+		is      error
+		verdict manifest.Refusal
+	}{
+		{checkpoint.ErrTampered, manifest.Refusal{Reason: capturev1.ReasonTampered, Message: "what was read back is not what was written"}},
+		{checkpoint.ErrKeyMissing, manifest.Refusal{Reason: capturev1.ReasonKeyMissing, Message: "the key that the checkpoint was encrypted with is gone"}},
+		{checkpoint.ErrIncomplete, manifest.Refusal{Reason: capturev1.ReasonIncomplete, Message: "fewer objects were read back than were written"}},
+	} {
+		if errors.Is(err, one.is) {
+			return &one.verdict
+		}
+	}
+	return err
+}
+
+// findStrays looks for chunks of the request that the checkpoint does not list.
+func (a ManifestCapture) findStrays(ctx context.Context, r *capturev1.ManifestCaptureRequest, v *review) error {
+	listed := map[string]bool{}
+	for _, ref := range v.point.Spec.Chunks {
+		listed[ref.Name] = true
+	}
+	chunks := &metav1.PartialObjectMetadataList{}
+	chunks.SetGroupVersionKind(capturev1.GroupVersion.WithKind(manifestcapture.KindChunk + "List"))
+	if err := a.Live.List(ctx, chunks, read.Labels{manifestcapture.RequestLabel: string(r.UID)}); err != nil {
+		return fmt.Errorf("list chunks: %w", err)
+	}
+	for _, c := range chunks.Items {
+		if !listed[c.Name] && kube.OwnedBy(&c, v.of.Keeper) {
+			v.strays = append(v.strays, c)
+		}
+	}
+	v.looked = true
+	return nil
+}
+
+// removeStray: if it were wrong, a part of a capture would be lost: so only a chunk goes that
+// the request's keeper owns and that the checkpoint, which is never changed, does not list.
+func (a ManifestCapture) removeStray(ctx context.Context, v *review) error {
+	stray := v.strays[0]
+	err := a.remove(ctx, manifestcapture.Leftover{Kind: manifestcapture.KindChunk, Name: stray.Name, UID: stray.UID, ResourceVersion: stray.ResourceVersion})
+	if err != nil {
+		return err
+	}
+	v.strays = v.strays[1:]
+	return nil
+}

@@ -1,0 +1,99 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// writer is the work that writes chunks, and then the checkpoint. If nobody remembers what was
+// read, it is read again.
+func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartWriting, task string) kube.Job {
+	key := client.ObjectKeyFromObject(r)
+	s := a.Desk.sheet(key, &sheet{request: r.DeepCopy(), moment: e.Moment})
+	return func(ctx context.Context) (bool, error) {
+		switch {
+		case !s.done:
+			_, err := a.readOn(ctx, key, s)
+			return false, err
+		case s.written < len(s.chunks):
+			return false, a.writeChunk(ctx, s, e)
+		}
+		if err := a.commit(ctx, s, e); err != nil {
+			return false, err
+		}
+		a.Desk.publish(key, manifestcapture.Result{Task: task, Found: s.found(), Alone: s.alone})
+		a.Desk.close(key, s)
+		return true, nil
+	}
+}
+
+func (a ManifestCapture) writeChunk(ctx context.Context, s *sheet, e manifestcapture.StartWriting) error {
+	chunk := s.chunks[s.written].Object.DeepCopy()
+	chunk.Labels = map[string]string{manifestcapture.RequestLabel: string(s.request.UID)}
+	chunk.OwnerReferences = []metav1.OwnerReference{request.OwnedBy(s.request.UID, e.Keeper)}
+	if err := a.Writer.Create(ctx, chunk); err != nil {
+		return taken("chunk", err)
+	}
+	s.chunks[s.written].Object = nil // only how it is listed is needed from here on
+	s.written++
+	return nil
+}
+
+// taken tells a name that belongs to another from what may pass.
+func taken(what string, err error) error {
+	if refused := (*fsm.Error)(nil); errors.As(err, &refused) && refused.Say != "" && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
+		return &manifest.Refusal{Reason: capturev1.ReasonNameTaken, Message: "the name of its " + what + " is taken: " + refused.Say}
+	}
+	return fmt.Errorf("write %s: %w", what, err)
+}
+
+// commit writes the checkpoint.
+func (a ManifestCapture) commit(ctx context.Context, s *sheet, e manifestcapture.StartWriting) error {
+	var keeper capturev1.ObjectKeeper
+	name := request.KeeperName(s.request.UID)
+	if err := a.Live.Get(ctx, read.Key{Name: name}, &keeper); err != nil {
+		return fmt.Errorf("read keeper %s: %w", name, err)
+	}
+	if keeper.UID != e.Keeper || keeper.Spec.FollowRef == nil {
+		return fmt.Errorf("read keeper %s: it is another", name)
+	}
+	found := s.found()
+	point := &capturev1.ManifestCheckpoint{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            checkpoint.Name(s.request.UID),
+			Labels:          map[string]string{manifestcapture.RequestLabel: string(s.request.UID)},
+			OwnerReferences: []metav1.OwnerReference{request.OwnedBy(s.request.UID, e.Keeper)},
+		},
+		Spec: capturev1.ManifestCheckpointSpec{
+			Origin: capturev1.Origin{
+				Namespace: s.request.Namespace, NamespaceUID: keeper.Spec.FollowRef.NamespaceUID, RequestUID: s.request.UID,
+			},
+			ResourceVersion: s.moment, Objects: found.Expected, Skipped: found.Skipped, Volumes: s.request.Spec.Volumes,
+		},
+	}
+	if s.seal != nil {
+		point.Spec.Encryption = &s.seal.Encryption
+	}
+	for _, c := range s.chunks {
+		point.Spec.Chunks = append(point.Spec.Chunks, c.Ref)
+		point.Spec.Bytes += int64(c.Ref.Bytes)
+	}
+	if err := a.Writer.Create(ctx, point); err != nil {
+		return taken("checkpoint", err)
+	}
+	return nil
+}

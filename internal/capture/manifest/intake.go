@@ -1,0 +1,127 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+)
+
+// Bounds of what a status lists.
+const (
+	mostSkipped = 256 // as the schema says
+	mostNames   = 10
+	longestName = 253
+)
+
+// Intake decides about each object that is read, and counts.
+type Intake struct {
+	volumes  map[string]bool
+	expected int32
+	skipped  map[heap]*capturev1.SkippedObjects
+	taken    map[string]bool // names of named targets of the resource at hand
+	of       Resource
+	found    bool // by the query at hand
+}
+
+// heap is what skipped objects are grouped by.
+type heap struct {
+	group, resource string
+	reason          meta.Reason
+}
+
+// NewIntake begins with what a plan leaves out.
+func NewIntake(spec *capturev1.ManifestCaptureRequestSpec, plan Plan) *Intake {
+	in := &Intake{volumes: map[string]bool{}, skipped: map[heap]*capturev1.SkippedObjects{}}
+	for _, v := range spec.Volumes {
+		in.volumes[v.Claim] = true
+	}
+	for _, s := range plan.Skipped {
+		in.skipped[heap{s.Group, s.Resource, s.Reason}] = s.DeepCopy()
+	}
+	return in
+}
+
+// Take returns an object as it is to be captured; nil if it is left out.
+func (in *Intake) Take(q Query, raw []byte) ([]byte, error) {
+	if in.of != q.Resource {
+		in.of, in.taken = q.Resource, map[string]bool{}
+	}
+	o, err := split(q.Resource, raw)
+	if err != nil {
+		return nil, fmt.Errorf("take one of %s: %w", q.Title(), err)
+	}
+	if in.found = true; q.Name == "" && in.taken[o.name] {
+		return nil, nil
+	}
+	why, err := o.skipped()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("take %s %s: %w", q.Title(), o.name, err)
+	case why != "" && q.Name != "":
+		return nil, invalid("%s %s cannot be captured: %s", q.Title(), q.Name, why)
+	case why != "":
+		in.skip(q.Resource, o.name, why)
+		return nil, nil
+	}
+	return in.keep(q, o)
+}
+
+func (in *Intake) keep(q Query, o object) ([]byte, error) {
+	if o.is("", "persistentvolumeclaims") && !in.volumes[o.name] {
+		return nil, &Refusal{capturev1.ReasonVolumeNotCaptured, fmt.Sprintf("claim %s has no entry in volumes: name the capture of its volume, or say that it may be restored empty", o.name)}
+	}
+	document, err := o.document()
+	if err != nil {
+		return nil, fmt.Errorf("take %s %s: %w", q.Title(), o.name, err)
+	}
+	if q.Name != "" {
+		in.taken[o.name] = true
+	}
+	in.expected++
+	return document, nil
+}
+
+// Done says that all of a query was read: a named target must have been there.
+func (in *Intake) Done(q Query) error {
+	found := in.found
+	in.found = false
+	if q.Name != "" && !found {
+		return &Refusal{capturev1.ReasonNotFound, fmt.Sprintf("%s %s does not exist", q.Title(), q.Name)}
+	}
+	return nil
+}
+
+func (in *Intake) skip(r Resource, name string, why meta.Reason) {
+	key := heap{r.Group, r.Resource, why}
+	s := in.skipped[key]
+	if s == nil {
+		s = &capturev1.SkippedObjects{Group: r.Group, Resource: r.Resource, Reason: why}
+		in.skipped[key] = s
+	}
+	if s.Count++; len(s.Names) < mostNames && len(name) <= longestName {
+		s.Names = append(s.Names, name)
+	}
+}
+
+// Expected is how many objects were taken.
+func (in *Intake) Expected() int32 { return in.expected }
+
+// Skipped is what was left out, the largest heaps first if there are too many.
+func (in *Intake) Skipped() []capturev1.SkippedObjects {
+	var all []capturev1.SkippedObjects
+	for _, s := range in.skipped {
+		all = append(all, *s)
+	}
+	byName := func(a, b capturev1.SkippedObjects) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Reason, b.Reason))
+	}
+	if len(all) > mostSkipped {
+		slices.SortFunc(all, func(a, b capturev1.SkippedObjects) int { return cmp.Or(cmp.Compare(b.Count, a.Count), byName(a, b)) })
+		all = all[:mostSkipped]
+	}
+	slices.SortFunc(all, byName)
+	return all
+}

@@ -1,0 +1,191 @@
+package manifestcapture
+
+import (
+	"time"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+const (
+	// recheck is how soon what is awaited is looked at even if nothing wakes us.
+	recheck = 5 * time.Second
+	// glance is how soon an effect is looked at that has been answered.
+	glance = 10 * time.Millisecond
+)
+
+func notLooked() fsm.Decision { return fsm.Wait(ReasonNotLooked, "api").In(recheck) }
+
+func refuse(why fsm.Reason, format string, args ...any) fsm.Decision {
+	return fsm.Fire(Refused, why).Because(format, args...)
+}
+
+func decidePending(in input) fsm.Decision {
+	if in.World.Keeping.Sight == "" {
+		return notLooked()
+	}
+	return fsm.Fire(Begun, ReasonBegun)
+}
+
+func decidePreparing(in input) fsm.Decision {
+	w := in.World
+	switch w.Keeping.Sight {
+	case request.Missing:
+		return fsm.Do(ReasonMakingKeeper, CreateKeeper{w.Keeping.Namespace}).In(glance).Because("its keeper to be made")
+	case request.Taken:
+		return refuse(capturev1.ReasonNameTaken, "the name %s of its keeper is taken by another", request.KeeperName(in.Obj.UID))
+	case request.Ours:
+	default:
+		return notLooked()
+	}
+	if d, stops := decideVolumes(in); stops {
+		return d
+	}
+	if in.Obj.Spec.IncludeSecrets {
+		switch w.Keys {
+		case KeysUsable:
+		case KeysMissing:
+			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and there is no key: the Secret with the keys does not exist in the operator's namespace")
+		case KeysInvalid:
+			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and there is no key: the Secret with the keys in the operator's namespace makes no sense")
+		default:
+			return notLooked()
+		}
+	}
+	if w.Moment == "" {
+		return notLooked()
+	}
+	return fsm.Fire(Chosen, ReasonMomentChosen)
+}
+
+// decideVolumes looks at the captures that volumes names: a claim whose data was not captured
+// would come back empty.
+func decideVolumes(in input) (d fsm.Decision, stops bool) {
+	for _, v := range in.Obj.Spec.Volumes {
+		if v.Empty {
+			continue
+		}
+		name := v.VolumeCaptureRequest
+		switch in.World.Volumes[v.Claim] {
+		case VolumeReady:
+		case VolumePending:
+			return fsm.Wait(ReasonAwaitingVolumes, "volumes").In(recheck).Because("VolumeCaptureRequest %s to be Ready", name), true
+		case VolumeMissing:
+			return refuse(capturev1.ReasonVolumeNotCaptured, "VolumeCaptureRequest %s of claim %s does not exist", name, v.Claim), true
+		case VolumeFailed:
+			return refuse(capturev1.ReasonVolumeNotCaptured, "VolumeCaptureRequest %s of claim %s has failed", name, v.Claim), true
+		case VolumeOther:
+			return refuse(capturev1.ReasonVolumeNotCaptured, "VolumeCaptureRequest %s captures another claim than %s", name, v.Claim), true
+		default:
+			return notLooked(), true
+		}
+	}
+	return fsm.Decision{}, false
+}
+
+func decideReading(in input) fsm.Decision {
+	work, moment := in.World.on(TaskRead), in.Obj.Status.ResourceVersion
+	if d, stops := decideWork(in, work); stops {
+		return d
+	}
+	switch {
+	case moment == "": // somebody took it away
+		return another(in)
+	case work.State == Running:
+		return fsm.Wait(ReasonReading, "work").In(patience).Because("all objects to be read")
+	case work.State == Ended && work.Found != nil:
+		return fsm.Fire(Read, ReasonEverythingRead)
+	}
+	return fsm.Do(ReasonReading, StartReading{moment}).In(patience).Because("all objects to be read")
+}
+
+// patience is how long work goes on that nobody asks about: it wakes us when it ends.
+const patience = time.Minute
+
+// decideWork ends a request whose work can never succeed, or lets it choose another moment.
+func decideWork(in input, work Work) (d fsm.Decision, stops bool) {
+	switch {
+	case in.World.Keeping.Sight == request.Missing || in.World.Keeping.Sight == request.Taken:
+		return refuse(capturev1.ReasonArtifactLost, "the keeper of the request was deleted, and with it all that it had made"), true
+	case in.World.Keeping.Sight == "":
+		return notLooked(), true
+	case work.Verdict != nil:
+		return judged(work.Verdict), true
+	case work.Expired:
+		return another(in), true
+	}
+	return d, false
+}
+
+func judged(v *manifest.Refusal) fsm.Decision { return refuse(v.Reason, "%s", v.Message) }
+
+// another chooses another moment: all is read anew.
+func another(in input) fsm.Decision {
+	if in.World.Moment == "" || in.World.Moment == in.Obj.Status.ResourceVersion {
+		return notLooked()
+	}
+	return fsm.Save(ReasonMomentLost).Because("all objects to be read again, at a later moment")
+}
+
+func decideWriting(in input) fsm.Decision {
+	w, work, moment := in.World, in.World.on(TaskWrite), in.Obj.Status.ResourceVersion
+	switch w.Checkpoint.Sight {
+	case request.Ours:
+		return fsm.Fire(Committed, ReasonCheckpointWritten)
+	case request.Taken:
+		return refuse(capturev1.ReasonNameTaken, "the name of its checkpoint is taken by another")
+	case request.Missing:
+	default:
+		return notLooked()
+	}
+	if d, stops := decideWork(in, work); stops {
+		return d
+	}
+	switch {
+	case moment == "":
+		return another(in)
+	case work.State == Running:
+		return fsm.Wait(ReasonWriting, "work").In(patience).Because("chunks and checkpoint to be written")
+	case work.State == Ended: // it was written, and is not there
+		return refuse(capturev1.ReasonArtifactLost, "the checkpoint was deleted before it was verified")
+	}
+	return fsm.Do(ReasonWriting, StartWriting{moment, w.Keeping.UID}).In(patience).Because("chunks and checkpoint to be written")
+}
+
+func decideVerifying(in input) fsm.Decision {
+	w, work := in.World, in.World.on(TaskVerify)
+	if d, stops := decideWork(in, work); stops {
+		return d
+	}
+	switch w.Checkpoint.Sight {
+	case request.Ours:
+	case request.Missing, request.Taken:
+		return refuse(capturev1.ReasonArtifactLost, "the checkpoint was deleted before it was verified")
+	default:
+		return notLooked()
+	}
+	switch {
+	case work.State == Running:
+		return fsm.Wait(ReasonVerifying, "work").In(patience).Because("chunks to be read back")
+	case work.State == Ended && work.Checked != nil && *work.Checked == w.Checkpoint.Expected:
+		return fsm.Fire(Verified, capturev1.ReasonCompleted).Because("%d objects", *work.Checked)
+	case work.State == Ended && work.Checked != nil:
+		return refuse(capturev1.ReasonIncomplete, "%d objects were read back of %d", *work.Checked, w.Checkpoint.Expected)
+	}
+	start := StartVerifying{w.Checkpoint.ResourceVersion, w.Checkpoint.UID, w.Keeping.UID}
+	return fsm.Do(ReasonVerifying, start).In(patience).Because("chunks to be read back")
+}
+
+// lost: a request that has begun and forgot so is not begun again. What it has committed
+// can still be verified.
+func lost(in input) (fsm.Phase, bool) {
+	if in.World.Keeping.Sight != request.Ours {
+		return "", false
+	}
+	if in.World.Checkpoint.Sight == request.Ours {
+		return Verifying, true
+	}
+	return CleaningUp, true
+}

@@ -1,0 +1,182 @@
+package manifestcapture
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+)
+
+var born = metav1.NewTime(time.Unix(1_700_000_000, 0))
+
+type bench = fsmtest.Bench[*capturev1.ManifestCaptureRequest, World]
+
+func newRequest() *capturev1.ManifestCaptureRequest {
+	return &capturev1.ManifestCaptureRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "before", UID: "r1", ResourceVersion: "7", Generation: 1, CreationTimestamp: born},
+		Spec: capturev1.ManifestCaptureRequestSpec{
+			Selector: &capturev1.ManifestSelector{}, DeadlineSeconds: 1800, IncludeSecrets: true,
+			Volumes: []capturev1.ManifestVolume{{Claim: "data", VolumeCaptureRequest: "data"}, {Claim: "scratch", Empty: true}},
+		},
+	}
+}
+
+func newBench() bench {
+	return bench{
+		Machine: &Machine,
+		Object:  newRequest,
+		World: func() World {
+			return World{
+				Keeping: request.Keeping{Sight: request.Missing, Namespace: "n1"}, Moment: "100", Keys: KeysUsable,
+				Volumes: map[string]Volume{"data": VolumeReady}, Checkpoint: Checkpoint{Sight: request.Missing}, Leftovers: []Leftover{},
+			}
+		},
+		Perform: Perform, Settle: Settle, Any: anyRequest,
+		End: "Succeeded/Completed", Also: []string{"Failed/StatusLost"},
+		Safe: safe,
+		// To begin work again that is forgotten does no harm.
+		Role: func(e fsm.Effect) string {
+			switch e.(type) {
+			case CreateKeeper, Remove:
+				return e.String()
+			}
+			return ""
+		},
+	}
+}
+
+// safe: nothing is written before its keeper is there, nothing is read before the moment is
+// saved, and nothing is called captured that was not read back whole.
+func safe(in input, s fsm.Step[*capturev1.ManifestCaptureRequest]) error {
+	for _, effect := range s.Decision.Do {
+		switch e := effect.(type) {
+		case StartReading:
+			if e.Moment == "" || e.Moment != in.Obj.Status.ResourceVersion {
+				return errors.New("reads at a moment that is not saved")
+			}
+		case StartWriting:
+			if e.Keeper == "" || in.World.Keeping.Sight != request.Ours {
+				return errors.New("writes what nobody would own")
+			}
+		case Remove:
+			if in.World.Work.State == Running {
+				return errors.New("removes what is being made")
+			}
+			if in.Obj.Status.Failure == nil {
+				return errors.New("removes what may be wanted")
+			}
+		}
+	}
+	w := in.World
+	whole := w.Checkpoint.Sight == request.Ours && w.Work.Task == TaskVerify && w.Work.Checked != nil && *w.Work.Checked == w.Checkpoint.Expected
+	if in.Obj.Status.Phase != Succeeded && s.Obj.Status.Phase == Succeeded && !whole {
+		return errors.New("calls captured what was not read back")
+	}
+	return nil
+}
+
+func pick[V any](r *rand.Rand, from ...V) V { return from[r.IntN(len(from))] }
+
+func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureRequest, World) {
+	obj := newRequest()
+	obj.Spec.IncludeSecrets = r.IntN(2) == 0
+	if r.IntN(2) == 0 {
+		obj.Spec.Volumes = nil
+	}
+	if phase != Pending && phase != Preparing && phase != "" && r.IntN(10) > 0 {
+		obj.Status.ResourceVersion = pick(r, "99", "100")
+	}
+	if phase == CleaningUp && r.IntN(4) > 0 {
+		obj.Status.Failure = &capturev1.ManifestCaptureFailure{Reason: capturev1.ReasonForbidden, Message: "no"}
+	}
+	n := int32(r.IntN(3))
+	w := World{
+		Keeping:    request.Keeping{Sight: pick(r, "", request.Missing, request.Taken, request.Ours, request.Ours, request.Ours), UID: "keeper", Namespace: "n1"},
+		Moment:     pick(r, "", "100"),
+		Keys:       pick(r, "", KeysUsable, KeysUsable, KeysMissing, KeysInvalid),
+		Volumes:    map[string]Volume{"data": pick(r, "", VolumeReady, VolumeReady, VolumePending, VolumeMissing, VolumeFailed, VolumeOther)},
+		Work:       Work{Task: pick(r, "", TaskRead, TaskWrite, TaskVerify), State: pick(r, "", Running, Ended, Ended), Expired: r.IntN(5) == 0},
+		Checkpoint: Checkpoint{Sight: pick(r, "", request.Missing, request.Taken, request.Ours, request.Ours), Name: "r1", UID: "c1", Found: Found{Expected: n}},
+	}
+	if r.IntN(5) == 0 {
+		w.Work.Verdict = &manifest.Refusal{Reason: capturev1.ReasonForbidden, Message: "no"}
+	}
+	if r.IntN(3) > 0 {
+		w.Work.Found, w.Work.Checked = &Found{Expected: n}, &n
+	}
+	if r.IntN(6) == 0 {
+		w.Work.Checked = pick(r, new(int32(7)), nil)
+	}
+	switch r.IntN(3) {
+	case 0:
+		w.Leftovers = []Leftover{}
+	case 1:
+		w.Leftovers = []Leftover{{KindCheckpoint, "r1", "c1", "1"}, {KindChunk, "r1-0-a", "c2", "2"}}
+	}
+	return obj, w
+}
+
+func TestMachine(t *testing.T)     { fsmtest.Try(t, newBench()) }
+func TestTranscripts(t *testing.T) { fsmtest.Transcripts(t, newBench()) }
+
+// TestRestartPath drills a process that ends once in every kind of work: nobody remembers it.
+func TestRestartPath(t *testing.T) {
+	b := newBench()
+	b.Settle = func(r *capturev1.ManifestCaptureRequest, w World) World {
+		if w.Work.State == Running && w.Volumes[string(w.Work.Task)] == "" {
+			w.Volumes = map[string]Volume{"data": VolumeReady, string(w.Work.Task): VolumeOther} // a mark
+			w.Work = Work{}
+			return w
+		}
+		return Settle(r, w)
+	}
+	fsmtest.Drill(t, b)
+}
+
+// TestMomentLostPath drills a moment that the API server forgets, in reading and in writing.
+func TestMomentLostPath(t *testing.T) {
+	b := newBench()
+	b.Settle = func(r *capturev1.ManifestCaptureRequest, w World) World {
+		if w.Work.State == Running && w.Work.Task == TaskRead && r.Status.ResourceVersion == "100" {
+			w.Work.State, w.Work.Expired, w.Moment = Ended, true, "200"
+			return w
+		}
+		if w.Work.Expired && r.Status.ResourceVersion == "200" { // work at another moment is not of this
+			w.Work = Work{}
+			return w
+		}
+		return Settle(r, w)
+	}
+	fsmtest.Drill(t, b)
+}
+
+// TestFailurePath drills a failure while chunks are being written.
+func TestFailurePath(t *testing.T) {
+	b := newBench()
+	b.Settle = func(r *capturev1.ManifestCaptureRequest, w World) World {
+		if w.Work.State == Running && w.Work.Task == TaskWrite {
+			w.Work.State, w.Work.Verdict = Ended, &manifest.Refusal{Reason: capturev1.ReasonNameTaken, Message: "a chunk is taken"}
+			w.Leftovers = []Leftover{{KindCheckpoint, "r1", "c1", "1"}, {KindChunk, "r1-0-a", "c2", "2"}}
+			return w
+		}
+		return Settle(r, w)
+	}
+	b.End = "Failed/NameTaken"
+	fsmtest.Drill(t, b)
+}
+
+// TestLatePath drills a deadline that passes while work goes on for ever.
+func TestLatePath(t *testing.T) {
+	b := newBench()
+	b.Settle = func(_ *capturev1.ManifestCaptureRequest, w World) World { return w }
+	b.End = "Failed/DeadlineExceeded"
+	fsmtest.Drill(t, b)
+}

@@ -1,0 +1,61 @@
+package manifestcapture
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// report notes the moment before anything is read, what was found, and what came of it.
+func report(out *capturev1.ManifestCaptureRequest, in input, d fsm.Decision, _ []fsm.Outcome) {
+	s, w := &out.Status, in.World
+	switch s.Phase {
+	case Reading, Writing:
+		if s.ResourceVersion == "" || d.Save {
+			s.ResourceVersion = w.Moment
+		}
+		if found := w.on(TaskRead).Found; found != nil && s.Phase == Writing {
+			s.Expected, s.Skipped = found.Expected, found.Skipped
+		}
+	case Verifying, Succeeded:
+		reportCheckpoint(s, w)
+	case CleaningUp:
+		if s.Failure == nil && len(s.History) > 0 {
+			s.Failure = failure(in, s.History[len(s.History)-1])
+		}
+	}
+	if (s.Phase == Succeeded || s.Phase == Failed) && s.CompletionTimestamp == nil {
+		s.CompletionTimestamp = &metav1.Time{Time: in.Now.Truncate(time.Second)}
+	}
+}
+
+// reportCheckpoint: what was committed is what counts, whoever wrote it.
+func reportCheckpoint(s *capturev1.ManifestCaptureRequestStatus, w World) {
+	c, checked := w.Checkpoint, w.on(TaskVerify).Checked
+	if c.Sight != request.Ours {
+		return
+	}
+	if s.Phase == Succeeded && checked != nil {
+		s.Captured = *checked
+	}
+	s.CheckpointRef = &capturev1.ArtifactRef{
+		APIVersion: capturev1.GroupVersion.String(), Kind: "ManifestCheckpoint", Name: c.Name, UID: c.UID,
+	}
+	s.ResourceVersion, s.Expected, s.Skipped = c.ResourceVersion, c.Expected, c.Skipped
+}
+
+// conditions: the reason of a failure is what led to it, not how the cleaning ended.
+func conditions(in input, _ fsm.Decision) []metav1.Condition {
+	s := in.Obj.Status
+	if s.Phase != Failed || s.Failure == nil {
+		return nil
+	}
+	return []metav1.Condition{
+		{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(s.Failure.Reason), Message: s.Failure.Message},
+		{Type: fsm.Stalled, Status: metav1.ConditionTrue, Reason: string(s.Failure.Reason), Message: s.Failure.Message},
+	}
+}

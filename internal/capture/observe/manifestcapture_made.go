@@ -1,0 +1,74 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// mostLeftovers is how many are removed in one pass.
+const mostLeftovers = 32
+
+// checkpoint reads the checkpoint of the request. It is ours if the request's keeper owns it.
+func (o ManifestCapture) checkpoint(ctx context.Context, r *capturev1.ManifestCaptureRequest, w *manifestcapture.World) error {
+	point, name := &capturev1.ManifestCheckpoint{}, checkpoint.Name(r.UID)
+	switch err := o.Live.Get(ctx, read.Key{Name: name}, point); {
+	case read.SaysGone(err, name):
+		w.Checkpoint.Sight = request.Missing
+	case err != nil:
+		return fmt.Errorf("read checkpoint %s: %w", name, err)
+	case !controlledBy(point, w.Keeping.UID) || point.DeletionTimestamp != nil:
+		w.Checkpoint.Sight = request.Taken
+	default:
+		w.Checkpoint = manifestcapture.Checkpoint{
+			Sight: request.Ours, Name: point.Name, UID: point.UID, ResourceVersion: point.Spec.ResourceVersion,
+			Found: manifestcapture.Found{Expected: point.Spec.Objects, Skipped: point.Spec.Skipped},
+		}
+	}
+	return nil
+}
+
+func controlledBy(obj metav1.Object, keeper types.UID) bool {
+	owner := metav1.GetControllerOf(obj)
+	return owner != nil && keeper != "" && owner.UID == keeper
+}
+
+// leftovers lists what a failed request made: its checkpoint and chunks, as far as its keeper
+// owns them. A request that never came to write made none.
+func (o ManifestCapture) leftovers(ctx context.Context, r *capturev1.ManifestCaptureRequest, w *manifestcapture.World) error {
+	w.Leftovers = []manifestcapture.Leftover{}
+	if w.Keeping.Sight != request.Ours || !wrote(r) {
+		return nil
+	}
+	for _, kind := range []string{manifestcapture.KindCheckpoint, manifestcapture.KindChunk} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(capturev1.GroupVersion.WithKind(kind + "List"))
+		if err := o.Live.List(ctx, list, read.Labels{manifestcapture.RequestLabel: string(r.UID)}); err != nil {
+			return fmt.Errorf("list %s: %w", kind, err)
+		}
+		for _, l := range list.Items {
+			if controlledBy(&l, w.Keeping.UID) && l.DeletionTimestamp == nil && len(w.Leftovers) < mostLeftovers {
+				w.Leftovers = append(w.Leftovers, manifestcapture.Leftover{Kind: kind, Name: l.Name, UID: l.UID, ResourceVersion: l.ResourceVersion})
+			}
+		}
+	}
+	return nil
+}
+
+// wrote says that a request may have made something: it came to write, or nobody knows.
+func wrote(r *capturev1.ManifestCaptureRequest) bool {
+	return slices.ContainsFunc(r.Status.History, func(t meta.Transition) bool {
+		return t.To == manifestcapture.Writing || t.Event == fsm.Lost
+	})
+}
