@@ -9,12 +9,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -37,6 +39,7 @@ import (
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;delete
+// +kubebuilder:rbac:groups=capture.statecraft.dev,resources=volumecapturerequests,verbs=get;create
 
 // Area is area valkey.
 func Area(build spec.Builder) kube.AreaSetup {
@@ -49,7 +52,15 @@ func Area(build spec.Builder) kube.AreaSetup {
 // NewArea is area valkey behind a door to Valkey that may lead to a fake.
 func NewArea(door func(kube.Env) Door, build spec.Builder) kube.AreaSetup {
 	setup := func(a *kube.Area) error { return setup(a, door(a.Env), build) }
-	return kube.AreaSetup{Name: "valkey", AddToScheme: valkeyv1.AddToScheme, Setup: setup}
+	return kube.AreaSetup{Name: "valkey", AddToScheme: AddToScheme, Setup: setup}
+}
+
+// AddToScheme registers the kinds of the area, and those by which it captures volumes.
+func AddToScheme(s *runtime.Scheme) error {
+	if err := capturev1.AddToScheme(s); err != nil {
+		return err
+	}
+	return valkeyv1.AddToScheme(s)
 }
 
 // asked is how many clusters are looked at at a time.

@@ -27,6 +27,12 @@ type ValkeyUpgradeStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	UpgradedShards string `json:"upgradedShards,omitempty"`
+	// captures are the VolumeCaptureRequests of the primaries' volumes as they were before
+	// anything was changed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=250
+	Captures []string `json:"captures,omitempty"`
 	// approval is the token of the failover that waits for a person: it is approved by the
 	// annotation statecraft.dev/approve of this value. It is empty when none waits.
 	// +optional

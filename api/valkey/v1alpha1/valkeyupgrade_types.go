@@ -76,8 +76,9 @@ type ValkeyUpgradeSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=604800
 	SoakSeconds int32 `json:"soakSeconds,omitempty"`
-	// captureFirst asks for a capture of all data before anything is changed. This version
-	// cannot do so and ends the upgrade. Default false.
+	// captureFirst captures every primary's volume before anything is changed, by one
+	// VolumeCaptureRequest each, which outlives the upgrade: status.captures names them. If
+	// one fails, so does the upgrade. It needs volumes, and area capture. Default false.
 	// +optional
 	CaptureFirst bool `json:"captureFirst,omitempty"`
 	// replicationSyncTimeoutSeconds is how long, in seconds, a server that came back may

@@ -67,6 +67,8 @@ const (
 	// UpgradeAnnotation bears the time at which the upgrade was made that asked for it, as
 	// in RFC 3339, a space, and its UID.
 	UpgradeAnnotation = "valkey.statecraft.dev/upgrade"
+	// CaptureAnnotation bears, on a VolumeCaptureRequest, the UID of the upgrade that made it.
+	CaptureAnnotation = "valkey.statecraft.dev/captured-before"
 	// RevisionPrefix begins the name of a template that is taken from a ControllerRevision.
 	RevisionPrefix = "revision:"
 )

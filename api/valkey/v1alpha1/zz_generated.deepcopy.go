@@ -499,6 +499,11 @@ func (in *ValkeyUpgradeSpec) DeepCopy() *ValkeyUpgradeSpec {
 func (in *ValkeyUpgradeStatus) DeepCopyInto(out *ValkeyUpgradeStatus) {
 	*out = *in
 	in.Progress.DeepCopyInto(&out.Progress)
+	if in.Captures != nil {
+		in, out := &in.Captures, &out.Captures
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.UnwellSince != nil {
 		in, out := &in.UnwellSince, &out.UnwellSince
 		*out = (*in).DeepCopy()

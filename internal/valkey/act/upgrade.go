@@ -36,6 +36,8 @@ func (a Upgrade) Act(ctx context.Context, u *valkeyv1.ValkeyUpgrade, effect fsm.
 		return "", a.deletePod(ctx, u, e)
 	case upgrade.Failover:
 		return "", a.failover(ctx, u, e)
+	case upgrade.CaptureVolume:
+		return "", a.captureVolume(ctx, u, e)
 	}
 	return "", fmt.Errorf("unknown effect %s", effect)
 }

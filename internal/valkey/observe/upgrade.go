@@ -59,7 +59,10 @@ func (o Upgrade) Observe(ctx context.Context, u *valkeyv1.ValkeyUpgrade) (w upgr
 	for i, replicas := range shape {
 		w.Shards = append(w.Shards, shardFacts(i, spec.ShardName(c, i), replicas, sets[spec.ShardName(c, i)]))
 	}
-	w.Nodes, err = of.nodes(ctx, c, shape, sets)
+	if w.Nodes, err = of.nodes(ctx, c, shape, sets); err != nil {
+		return w, err
+	}
+	w.Captures, err = o.captures(ctx, c, u, w.Nodes)
 	return w, err
 }
 

@@ -25,7 +25,7 @@ func anyUpgrade(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyUpgrade, World) 
 	if phase == "" {
 		u.Status = valkeyv1.ValkeyUpgradeStatus{}
 	}
-	wish(r, u)
+	wish(r, u, &w)
 	if r.IntN(4) == 0 {
 		u.Status.UnwellSince = &metav1.Time{Time: time.Unix(1_690_000_000, 0)}
 	}
@@ -42,12 +42,16 @@ func anyUpgrade(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyUpgrade, World) 
 }
 
 // wish changes what is asked for.
-func wish(r *rand.Rand, u *valkeyv1.ValkeyUpgrade) {
+func wish(r *rand.Rand, u *valkeyv1.ValkeyUpgrade, w *World) {
 	switch r.IntN(12) {
 	case 0:
 		u.Spec.Strategy = valkeyv1.Supervised
 	case 1:
 		u.Spec.CaptureFirst = true
+		w.Captures = pick(r, Captures{}, Captures{Impossible: "no volumes"}, uncaptured(u, *w))
+		for i := range w.Captures.Of {
+			w.Captures.Of[i].State = pick(r, NotCaptured, BeingCaptured, Captured, Captured, CaptureEnded)
+		}
 	case 2:
 		u.Spec.AllowDowngrade = true
 	case 3:

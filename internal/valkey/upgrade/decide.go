@@ -18,9 +18,8 @@ const glance = time.Second
 func decidePending(in input) fsm.Decision {
 	w := in.World
 	switch {
-	case in.Obj.Spec.CaptureFirst:
-		return fsm.Fire(Refused, ReasonCaptureUnavailable).
-			Because("spec.captureFirst is set, and this version cannot capture; make the upgrade without it")
+	case in.Obj.Spec.CaptureFirst && w.Captures.Impossible != "":
+		return fsm.Fire(Refused, ReasonCaptureUnavailable).Because("%s", w.Captures.Impossible)
 	case w.Cluster.Sight == "":
 		return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
 	case w.Cluster.Sight == Gone:
@@ -48,6 +47,9 @@ func decidePreChecks(in input) fsm.Decision {
 		return unhealthy(in, "ValkeyCluster "+in.Obj.Spec.ClusterRef.Name+" to be Running, and it is "+string(w.Cluster.Phase))
 	case !fit:
 		return unhealthy(in, doubt)
+	}
+	if d, captures := capture(in); captures {
+		return d
 	}
 	return fsm.Fire(ChecksPassed, ReasonHealthy)
 }

@@ -49,11 +49,12 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
 				Fail:   map[fsm.ErrorClass]fsm.Event{fsm.Refused: EffectRefused},
 			},
 			PreChecks: {
-				Doc:    "Checking that the cluster is whole: every server answers, is in sync and agrees with all others.",
+				Doc:    "Checking that the cluster is whole: every server answers, is in sync and agrees with all others. Then its volumes are captured, if that is asked for.",
 				Class:  fsm.Working,
 				Decide: decidePreChecks,
-				On:     map[fsm.Event]fsm.Phase{ChecksPassed: InProgress, ChecksFailed: Failed},
-				Within: checksTimeout,
+				On:     map[fsm.Event]fsm.Phase{ChecksPassed: InProgress, ChecksFailed: Failed, CaptureFailed: Failed, EffectRefused: Failed},
+				Until:  checkedUntil,
+				Fail:   map[fsm.ErrorClass]fsm.Event{fsm.Refused: EffectRefused},
 				Late:   ChecksFailed,
 			},
 			InProgress: {

@@ -28,8 +28,19 @@ func Perform(w World, effect fsm.Effect) World {
 		}
 	case Failover:
 		takeOver(w.Nodes, e)
+	case CaptureVolume:
+		w.Captures.begin(e.Name)
 	}
 	return w
+}
+
+// begin makes a capture.
+func (c Captures) begin(name string) {
+	for i := range c.Of {
+		if of := &c.Of[i]; of.Name == name && of.State == NotCaptured {
+			of.State = BeingCaptured
+		}
+	}
 }
 
 // takeOver lets a replica take over, and everyone know of it.
@@ -82,6 +93,12 @@ func seenAs(nodes topology.Nodes, id string, change func(*topology.Peer)) {
 // templates, the StatefulSet controller sees them, pods come back, replicas catch up.
 func Settle(u *valkeyv1.ValkeyUpgrade, w World) World {
 	w = clone(w)
+	for i, c := range w.Captures.Of {
+		if c.State == BeingCaptured {
+			w.Captures.Of[i].State = Captured
+			return w
+		}
+	}
 	for i := range w.Shards {
 		if apply(u, &w, i) || see(&w, i) {
 			return w
@@ -174,7 +191,7 @@ func introduce(nodes topology.Nodes, p topology.Peer) {
 func idOf(n topology.Node) string { return "id of " + n.Name }
 
 func clone(w World) World {
-	w.Shards, w.Nodes = slices.Clone(w.Shards), slices.Clone(w.Nodes)
+	w.Shards, w.Nodes, w.Captures.Of = slices.Clone(w.Shards), slices.Clone(w.Nodes), slices.Clone(w.Captures.Of)
 	for i, n := range w.Nodes {
 		if n.Server != nil {
 			s := *n.Server

@@ -21,6 +21,7 @@ const (
 	Superseded    fsm.Event = "Superseded"    // a newer upgrade, or one of the same moment, has changed the cluster
 	ChecksPassed  fsm.Event = "ChecksPassed"  // the cluster is whole
 	ChecksFailed  fsm.Event = "ChecksFailed"  // it was not, for too long
+	CaptureFailed fsm.Event = "CaptureFailed" // its volumes could not be captured
 	AllCurrent    fsm.Event = "AllCurrent"    // every pod runs what is wanted
 	NotWhole      fsm.Event = "NotWhole"      // every pod runs it, and the cluster did not become whole
 	ShardFailed   fsm.Event = "ShardFailed"   // a shard could not be upgraded
@@ -39,7 +40,9 @@ const (
 	ReasonReservedByOther    fsm.Reason = "ReservedByOther"    // another operation works on the cluster
 	ReasonReserving          fsm.Reason = "Reserving"          // taking the cluster's reservation
 	ReasonReserved           fsm.Reason = "Reserved"           // it is taken
-	ReasonCaptureUnavailable fsm.Reason = "CaptureUnavailable" // spec.captureFirst is set, and this version cannot capture
+	ReasonCaptureUnavailable fsm.Reason = "CaptureUnavailable" // spec.captureFirst is set, and there is nothing to capture, or nobody who could
+	ReasonCapturing          fsm.Reason = "Capturing"          // the primaries' volumes are being captured
+	ReasonCaptureFailed      fsm.Reason = "CaptureFailed"      // a volume could not be captured; nothing was changed
 	ReasonUnhealthy          fsm.Reason = "Unhealthy"          // the cluster must be whole to begin; the message says what is missing
 	ReasonHealthy            fsm.Reason = "Healthy"            // it is
 	ReasonShardsInTurn       fsm.Reason = "ShardsInTurn"       // the shards are at work

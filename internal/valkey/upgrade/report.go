@@ -31,6 +31,7 @@ func report(out *valkeyv1.ValkeyUpgrade, in input, _ fsm.Decision, outcomes []fs
 	}
 	noteUnwell(s, in)
 	noteVersions(s, w)
+	noteCaptures(s, w.Captures)
 	if len(w.Shards) > 0 && len(s.Shards) > 0 {
 		s.UpgradedShards = fmt.Sprintf("%d/%d", upgraded(s), len(w.Shards))
 	}

@@ -43,6 +43,9 @@ func safeHop(in input, u *valkeyv1.ValkeyUpgrade, h fsm.Hop) error {
 			}
 		}
 	}
+	if h.To == InProgress && in.Obj.Spec.CaptureFirst && len(in.World.Captures.in(Captured)) < len(in.World.Shards) {
+		return errors.New("begins before all volumes are captured")
+	}
 	_, healthy := in.World.healthy()
 	_, old := outdated(in.World.Nodes)
 	if h.Lane == "" && h.To == Completed && (!healthy || old) {

@@ -22,6 +22,8 @@ type World struct {
 	// Nodes is every place there should be, by shard and ordinal; those without a pod have
 	// no UID.
 	Nodes topology.Nodes `json:"nodes,omitempty"`
+	// Captures are what spec.captureFirst asks for.
+	Captures Captures `json:"captures,omitzero"`
 }
 
 // Cluster is the cluster by the name that the upgrade has.

@@ -21,6 +21,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -54,7 +55,7 @@ func Subjects() []*sim.Subject {
 
 func subject(name string, open func(*sim.World) *sim.Play) *sim.Subject {
 	return &sim.Subject{
-		Name: name, Area: area, AddToScheme: valkeyv1.AddToScheme, Install: install,
+		Name: name, Area: area, AddToScheme: valkey.AddToScheme, Install: install,
 		User:   harness.User(area),
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + harness.SystemNamespace},
 		Kinds:  append([]schema.GroupVersionKind{clusterKind, upgradeKind, podKind}, childKinds...),
