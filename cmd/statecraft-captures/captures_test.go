@@ -99,7 +99,7 @@ func (d disks) ListSnapshots(_ context.Context, r *csi.ListSnapshotsRequest) (*c
 func TestADriverIsAskedForAllPages(t *testing.T) {
 	for _, broken := range []bool{false, true} {
 		socket := filepath.Join(t.TempDir(), "csi.sock")
-		listener, err := net.Listen("unix", socket)
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", socket)
 		if err != nil {
 			t.Fatal(err)
 		}

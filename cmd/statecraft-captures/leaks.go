@@ -11,7 +11,7 @@ import (
 
 // report prints what leaks. What one look found may be on its way, so it looks twice.
 func report(ctx context.Context, g leaks.Gatherer, o options, out io.Writer) error {
-	found, err := search(ctx, g, o.endpoint)
+	found, err := search(ctx, g, o)
 	if err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func report(ctx context.Context, g leaks.Gatherer, o options, out io.Writer) err
 			return ctx.Err()
 		case <-time.After(o.again):
 		}
-		later, err := search(ctx, g, o.endpoint)
+		later, err := search(ctx, g, o)
 		if err != nil {
 			return err
 		}
@@ -37,11 +37,11 @@ func report(ctx context.Context, g leaks.Gatherer, o options, out io.Writer) err
 	return errLeaks
 }
 
-func search(ctx context.Context, g leaks.Gatherer, endpoint string) ([]leaks.Leak, error) {
+func search(ctx context.Context, g leaks.Gatherer, o options) ([]leaks.Leak, error) {
 	var stored []leaks.Stored
-	if endpoint != "" { // before the cluster is: what is made meanwhile has an object, then
+	if o.endpoint != "" { // before the cluster is: what is made meanwhile has an object, then
 		var err error
-		if stored, err = storedBy(ctx, endpoint); err != nil {
+		if stored, err = storedBy(ctx, o.endpoint); err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +50,7 @@ func search(ctx context.Context, g leaks.Gatherer, endpoint string) ([]leaks.Lea
 		return nil, err
 	}
 	inv.Stored = stored
-	return leaks.Find(inv, time.Now()), nil
+	return leaks.Find(inv, time.Now(), o.patience), nil
 }
 
 func printLeaks(out io.Writer, found []leaks.Leak, now time.Time) error {

@@ -45,7 +45,7 @@ func main() {
 // options are the flags of both commands.
 type options struct {
 	namespace, system, endpoint string
-	again                       time.Duration
+	again, patience             time.Duration
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -57,6 +57,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	set.StringVar(&o.system, "capture-namespace", "statecraft-system", "namespace of the manager, which holds detached volumes")
 	set.StringVar(&o.endpoint, "csi-endpoint", "", "socket of a CSI driver's controller, such as unix:///csi/csi.sock: what it has is looked at, too")
 	set.DurationVar(&o.again, "again", 15*time.Second, "how long after the first look leaks are looked for again: what is on its way is gone by then")
+	set.DurationVar(&o.patience, "patience", leaks.Patience, "how young something may be without being a leak: it may be on its way")
 	config.RegisterFlags(set) // --kubeconfig
 	if err := set.Parse(args[1:]); err != nil {
 		return err

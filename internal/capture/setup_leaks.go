@@ -43,7 +43,7 @@ func (w *leakWatch) look(ctx context.Context) error {
 		return fmt.Errorf("take inventory: %w", err)
 	}
 	metricCheckpointBytes.Set(float64(inv.CheckpointBytes()))
-	found := leaks.Find(inv, w.now())
+	found := leaks.Find(inv, w.now(), leaks.Patience)
 	metricLeaks.Reset()
 	for _, l := range leaks.Lasting(w.before, found) {
 		metricLeaks.WithLabelValues(string(l.Kind), string(l.Reason)).Inc()

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Patience is how young something may be without being a leak: it is being made, or the
-// lists were read before and after.
+// Patience is how young something may be, by default, without being a leak: it is being
+// made, or the lists were read before and after.
 const Patience = 10 * time.Minute
 
 // deletionsTake is how long a deletion may take: drivers are slow, and try again.
@@ -20,15 +20,16 @@ const deletionsTake = time.Hour
 type book struct {
 	Inventory
 	now      time.Time
+	patience time.Duration
 	requests map[types.UID]Request
 	keepers  map[types.UID]Keeper
 	holders  map[types.UID]bool // by the request that detached
 	listed   map[string]bool    // chunks
 }
 
-func open(inv Inventory, now time.Time) book {
+func open(inv Inventory, now time.Time, patience time.Duration) book {
 	b := book{
-		Inventory: inv, now: now,
+		Inventory: inv, now: now, patience: patience,
 		requests: map[types.UID]Request{}, keepers: map[types.UID]Keeper{},
 		holders: map[types.UID]bool{}, listed: map[string]bool{},
 	}
@@ -51,9 +52,9 @@ func open(inv Inventory, now time.Time) book {
 	return b
 }
 
-// Find says what leaks, by kind and name.
-func Find(inv Inventory, now time.Time) []Leak {
-	b, found := open(inv, now), []Leak{}
+// Find says what leaks, by kind and name. What is younger than patience never does.
+func Find(inv Inventory, now time.Time, patience time.Duration) []Leak {
+	b, found := open(inv, now, patience), []Leak{}
 	for _, k := range inv.Keepers {
 		if reason, message := b.keeper(k); reason != "" {
 			found = append(found, Leak{keeperKind, "", k.Name, reason, since(k.Created, k.Deleted), message})
@@ -100,7 +101,7 @@ func since(created time.Time, deleted *time.Time) time.Time {
 	return created
 }
 
-func (b book) young(created time.Time) bool { return b.now.Sub(created) < Patience }
+func (b book) young(created time.Time) bool { return b.now.Sub(created) < b.patience }
 
 // stuck is the verdict on what is being deleted: it is on its way, but for so long only.
 func (b book) stuck(deleted time.Time) (Reason, string) {
@@ -117,7 +118,7 @@ func (b book) keeper(k Keeper) (Reason, string) {
 		return b.stuck(*k.Deleted)
 	case there || !requestKinds[k.Kind] || b.young(k.Created):
 		return "", "" // whoever follows something else answers for it
-	case k.Expires != nil && b.now.Before(k.Expires.Add(Patience)):
+	case k.Expires != nil && b.now.Before(k.Expires.Add(b.patience)):
 		return "", "" // what it keeps is retained
 	}
 	return NoRequest, fmt.Sprintf("its %s is gone: if the manager runs, see what the keeper waits for", k.Kind)

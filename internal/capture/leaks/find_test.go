@@ -44,10 +44,10 @@ func whole() Inventory {
 }
 
 func TestNothingLeaksInAWholeCluster(t *testing.T) {
-	if found := Find(whole(), now); len(found) > 0 {
+	if found := Find(whole(), now, Patience); len(found) > 0 {
 		t.Errorf("found %+v", found)
 	}
-	if found := Find(Inventory{}, now); len(found) > 0 {
+	if found := Find(Inventory{}, now, Patience); len(found) > 0 {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -102,7 +102,7 @@ func TestFind(t *testing.T) {
 			inv := whole()
 			tc.change(&inv)
 			var got []string
-			for _, l := range Find(inv, now) {
+			for _, l := range Find(inv, now, Patience) {
 				if l.Message == "" || l.Since.After(now) {
 					t.Errorf("%+v says nothing", l)
 				}
