@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -73,7 +74,7 @@ func (j *restoreJob) place(ctx context.Context, item manifestrestore.Item) (r ca
 	if j.stage == manifestrestore.Look {
 		return j.judge(ctx, item, there, seen)
 	}
-	refs, lacks := item.Rewire(j.uids, j.failed)
+	refs, lacks := item.Rewire(j.owner, j.failed)
 	if lacks != nil {
 		return fails(manifestrestore.ReasonOwnerNotRestored, "its owner, "+lacks.Kind+" "+lacks.Name+", was not restored"), nil
 	}
@@ -100,7 +101,7 @@ func (j *restoreJob) only() bool { return j.stage == manifestrestore.Plan && !j.
 // create makes an object, with the mark by which it is known after a crash.
 func (j *restoreJob) create(ctx context.Context, item manifestrestore.Item, wanted *unstructured.Unstructured) (capturev1.ObjectResult, error) {
 	r := capturev1.ObjectResult{Result: capturev1.ResultCreated}
-	if j.only() {
+	if j.only() || j.dry() && slices.ContainsFunc(item.Leans(), j.unborn) {
 		return r, nil
 	}
 	mark(wanted, manifestrestore.Mark{By: j.request.UID, As: r.Result})
@@ -112,12 +113,15 @@ func (j *restoreJob) create(ctx context.Context, item manifestrestore.Item, want
 		return j.refusal(item, err)
 	}
 	if j.dry() {
-		j.uids[item.Key] = wanted.GetUID() // of nothing, but owned objects must name some
+		j.would[item.Key] = wanted.GetUID()
 		return r, nil
 	}
 	r.UID = wanted.GetUID()
 	return r, nil
 }
+
+// unborn says that an object would be there in a real run.
+func (j *restoreJob) unborn(key manifestrestore.Key) bool { return j.would[key] != "" }
 
 func mark(obj *unstructured.Unstructured, m manifestrestore.Mark) {
 	annotations := obj.GetAnnotations()
@@ -135,7 +139,7 @@ func (j *restoreJob) replace(ctx context.Context, item manifestrestore.Item, wan
 	if j.only() {
 		return r, nil
 	}
-	changed, err := j.would(ctx, wanted, there)
+	changed, err := j.difference(ctx, wanted, there)
 	if err != nil {
 		return j.refusal(item, err)
 	}
@@ -154,8 +158,8 @@ func (j *restoreJob) replace(ctx context.Context, item manifestrestore.Item, wan
 	return r, nil
 }
 
-// would asks what an apply would change.
-func (j *restoreJob) would(ctx context.Context, wanted, there *unstructured.Unstructured) ([]string, error) {
+// difference asks what an apply would change.
+func (j *restoreJob) difference(ctx context.Context, wanted, there *unstructured.Unstructured) ([]string, error) {
 	answer := wanted.DeepCopy()
 	if err := j.apply(ctx, answer, there.GetUID(), client.DryRunAll); err != nil {
 		return nil, err
@@ -182,14 +186,15 @@ func (j *restoreJob) apply(ctx context.Context, obj *unstructured.Unstructured, 
 // refusal is the result of an object that the API server refuses. Everything else is an
 // error: it may pass, or the object changed and is looked at again.
 func (j *restoreJob) refusal(item manifestrestore.Item, err error) (r capturev1.ObjectResult, _ error) {
-	if fsm.ClassOf(kube.Classify(err)) != fsm.Refused {
+	switch {
+	case apierrors.IsNotFound(err): // not the object itself, which is written: something it names
+		return fails(capturev1.ReasonNotFound, j.words(item, err)), nil
+	case fsm.ClassOf(kube.Classify(err)) != fsm.Refused:
 		return r, err
+	case apierrors.IsForbidden(err):
+		return fails(capturev1.ReasonForbidden, j.words(item, err)), nil
 	}
-	why := manifestrestore.ReasonInvalid
-	if apierrors.IsForbidden(err) {
-		why = capturev1.ReasonForbidden
-	}
-	return fails(why, j.words(item, err)), nil
+	return fails(manifestrestore.ReasonInvalid, j.words(item, err)), nil
 }
 
 // judge says what became of an object, for a job that only looks.
@@ -201,7 +206,7 @@ func (j *restoreJob) judge(ctx context.Context, item manifestrestore.Item, there
 	if !unsure {
 		return r, nil
 	}
-	changed, err := j.would(ctx, item.Object.DeepCopy(), there)
+	changed, err := j.difference(ctx, item.Object.DeepCopy(), there)
 	switch {
 	case err != nil:
 		return j.refusal(item, err)

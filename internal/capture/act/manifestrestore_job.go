@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,7 @@ type restoreJob struct {
 	results []capturev1.ObjectResult
 	blind   int32
 	uids    map[manifestrestore.Key]types.UID // of what is there
+	would   map[manifestrestore.Key]types.UID // of what a dry run did not make
 	failed  map[manifestrestore.Key]bool
 }
 
@@ -103,7 +105,8 @@ func (j *restoreJob) open(ctx context.Context) (err error) {
 	if err := j.home(ctx, &c.Spec); err != nil {
 		return err
 	}
-	j.uids, j.failed = map[manifestrestore.Key]types.UID{}, map[manifestrestore.Key]bool{}
+	j.uids, j.would = map[manifestrestore.Key]types.UID{}, map[manifestrestore.Key]types.UID{}
+	j.failed = map[manifestrestore.Key]bool{}
 	j.spec = &c.Spec
 	return nil
 }
@@ -246,6 +249,12 @@ func (j *restoreJob) took(item manifestrestore.Item, r capturev1.ObjectResult) {
 	case r.UID != "":
 		j.uids[item.Key] = r.UID
 	}
+}
+
+// owner is the UID of an owner. In a dry run that may be one that was never made: who is
+// owned must name some.
+func (j *restoreJob) owner(key manifestrestore.Key) types.UID {
+	return cmp.Or(j.uids[key], j.would[key])
 }
 
 // stop ends the restore before the objects that are left: with policy Fail a name that was

@@ -18,7 +18,7 @@ func (j *restoreJob) words(item manifestrestore.Item, err error) string {
 		return "the API server refuses it"
 	}
 	s := status.Status()
-	if apierrors.IsForbidden(err) && !secret(item) {
+	if (apierrors.IsForbidden(err) || apierrors.IsNotFound(err)) && !secret(item) {
 		return fmt.Sprintf("ServiceAccount %s of namespace %s: %s", Account, j.request.Namespace, s.Message)
 	}
 	var fields []string

@@ -29,18 +29,15 @@ func ownersOf(obj *unstructured.Unstructured, known map[Key]bool) (owners []Owne
 // Rewire is the references of an item to its owners as they are now, by the UIDs of what was
 // restored. It says which owner was not, if any: a cycle is cut where it was entered, so an
 // owner that has not had its turn is no reason to fail.
-func (i Item) Rewire(restored map[Key]types.UID, failed map[Key]bool) (refs []metav1.OwnerReference, lacks *Owner) {
+func (i Item) Rewire(restored func(Key) types.UID, failed map[Key]bool) (refs []metav1.OwnerReference, lacks *Owner) {
 	for n := range i.Owners {
 		o := i.Owners[n]
 		if failed[o.Key] {
 			return nil, &o
 		}
-		uid, has := restored[o.Key]
-		if !has {
-			continue
+		if o.Reference.UID = restored(o.Key); o.Reference.UID != "" {
+			refs = append(refs, o.Reference)
 		}
-		o.Reference.UID = uid
-		refs = append(refs, o.Reference)
 	}
 	return refs, nil
 }
