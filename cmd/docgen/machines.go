@@ -4,7 +4,9 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
@@ -17,6 +19,8 @@ var machines = []machine{
 	of(&manifestrestore.Machine, "internal/capture/manifestrestore", "api/capture/v1alpha1"),
 	of(&manifestcapture.Machine, "internal/capture/manifestcapture", "api/capture/v1alpha1"),
 	of(&volumecapture.Machine, "internal/capture/volumecapture", "api/capture/v1alpha1"),
+	of(&volumerestore.Machine, "internal/capture/volumerestore", "api/capture/v1alpha1"),
+	of(&restorer.Machine, "internal/capture/restorer"),
 	of(&cluster.Machine, "internal/valkey/cluster"),
 	of(&upgrade.Machine, "internal/valkey/upgrade"),
 }

@@ -95,6 +95,7 @@ func setup(a *kube.Area, c Config) error {
 // parts are what the area runs besides keepers.
 var parts = []func(*kube.Area, Config) error{
 	setupTTL,
+	setupVolumeRestore,
 	setupLeaks,
 	setupManifestCapture,
 	setupManifestRestore,

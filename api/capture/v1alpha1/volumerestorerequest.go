@@ -3,7 +3,9 @@ package v1alpha1
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 )
@@ -143,7 +145,57 @@ type Rehearsal struct {
 type VolumeRestoreRequestStatus struct {
 	meta.Progress `json:",inline"`
 	Completion    `json:",inline"`
+	// source is what is restored, as it was found: whoever makes the volume makes it from
+	// this, and not from what may have the same name by then.
+	// +optional
+	Source *ResolvedSource `json:"source,omitempty"`
 	// pvcRef is the claim that was made.
 	// +optional
 	PVCRef *ArtifactRef `json:"pvcRef,omitempty"`
+	// failure is why the request is being given up, while what it made is deleted. Once that
+	// is done, the condition Ready says it.
+	// +optional
+	Failure *RequestFailure `json:"failure,omitempty"`
 }
+
+// ResolvedSource is a snapshot, or a detached volume, of one driver.
+type ResolvedSource struct {
+	// driver is the CSI driver that holds it.
+	// +kubebuilder:validation:MaxLength=253
+	Driver string `json:"driver"`
+	// snapshotHandle is the driver's own name of the snapshot.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	SnapshotHandle string `json:"snapshotHandle,omitempty"`
+	// volume is the PersistentVolume that is moved.
+	// +optional
+	Volume *DetachedSource `json:"volume,omitempty"`
+	// restoreSize is the least size of the restored volume.
+	// +optional
+	RestoreSize *resource.Quantity `json:"restoreSize,omitempty"`
+}
+
+// DetachedSource is a detached volume, and who holds it.
+type DetachedSource struct {
+	// name of the PersistentVolume.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// uid of the PersistentVolume.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=128
+	UID types.UID `json:"uid"`
+	// holderUID is the UID of the claim that held it.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=128
+	HolderUID types.UID `json:"holderUID"`
+}
+
+// How a claim that is restored is told, and what becomes of it.
+const (
+	// RestoreAnnotation holds, on a claim and on a volume that a restore made, the UID of
+	// the request.
+	RestoreAnnotation = "capture.statecraft.dev/restore"
+	// RestoreCondition is the condition of a claim by which the restorer beside the CSI
+	// driver tells what stands in the way. It is absent while nothing does.
+	RestoreCondition corev1.PersistentVolumeClaimConditionType = "capture.statecraft.dev/Restore"
+)

@@ -1,0 +1,147 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// VolumeRestore observes what a restore of a volume needs.
+type VolumeRestore struct {
+	Keeping Keeping
+	Live    read.Live
+	// Namespace is where the holders of detached volumes are.
+	Namespace string
+}
+
+// Observe looks at the claim in every phase, and at the rest where it is needed: at what is
+// restored until the status says what that is, at the Job of a rehearsal once it may be there.
+func (o VolumeRestore) Observe(ctx context.Context, r *capturev1.VolumeRestoreRequest) (w volumerestore.World, err error) {
+	phase := r.Status.Phase
+	if phase == volumerestore.Succeeded || phase == volumerestore.Failed {
+		return w, nil
+	}
+	if w.Claim, err = o.claim(ctx, r); err != nil {
+		return w, err
+	}
+	for _, look := range looks {
+		if err == nil && slices.Contains(look.in, phase) {
+			err = look.at(o, ctx, r, &w)
+		}
+	}
+	return w, err
+}
+
+// looks are what is looked at besides the claim, and where.
+var looks = []struct {
+	in []fsm.Phase
+	at func(VolumeRestore, context.Context, *capturev1.VolumeRestoreRequest, *volumerestore.World) error
+}{
+	{[]fsm.Phase{"", volumerestore.Pending, volumerestore.Preparing, volumerestore.Rehearsing}, VolumeRestore.lookForKeeper},
+	{[]fsm.Phase{"", volumerestore.Pending, volumerestore.Preparing, volumerestore.Restoring}, VolumeRestore.lookForSource},
+	{[]fsm.Phase{volumerestore.Rehearsing, volumerestore.CleaningUp}, VolumeRestore.lookForProbe},
+}
+
+func (o VolumeRestore) lookForKeeper(ctx context.Context, r *capturev1.VolumeRestoreRequest, w *volumerestore.World) (err error) {
+	w.Keeping, err = o.Keeping.Look(ctx, r)
+	return err
+}
+
+func (o VolumeRestore) lookForSource(ctx context.Context, r *capturev1.VolumeRestoreRequest, w *volumerestore.World) (err error) {
+	if r.Status.Source == nil {
+		w.Source, err = o.source(ctx, r)
+	}
+	return err
+}
+
+func (o VolumeRestore) lookForProbe(ctx context.Context, r *capturev1.VolumeRestoreRequest, w *volumerestore.World) (err error) {
+	if r.Spec.Rehearsal != nil {
+		w.Probe, err = o.probe(ctx, r)
+	}
+	return err
+}
+
+// claim is read live: nothing but names of claims is cached, and each sight may be a verdict.
+func (o VolumeRestore) claim(ctx context.Context, r *capturev1.VolumeRestoreRequest) (volumerestore.Claim, error) {
+	var c corev1.PersistentVolumeClaim
+	key := read.Key{Namespace: r.Namespace, Name: r.Spec.VolumeClaimTemplate.Name}
+	switch err := o.Live.Get(ctx, key, &c); {
+	case read.SaysGone(err, key.Name):
+		return volumerestore.Claim{Sight: volumerestore.Free}, nil
+	case err != nil:
+		return volumerestore.Claim{}, fmt.Errorf("read claim %s: %w", key.Name, err)
+	case !restorer.IsOurs(&c, r):
+		return volumerestore.Claim{Sight: volumerestore.Taken}, nil
+	}
+	seen := claimOf(&c)
+	if c.Status.Phase != corev1.ClaimBound {
+		return seen, nil
+	}
+	restored, err := o.restored(ctx, &c, r)
+	seen.Volume = volumerestore.Another
+	if restored {
+		seen.Volume = volumerestore.TheRestored
+	}
+	return seen, err
+}
+
+func claimOf(c *corev1.PersistentVolumeClaim) volumerestore.Claim {
+	seen := volumerestore.Claim{
+		Sight: volumerestore.Ours, UID: c.UID, ResourceVersion: c.ResourceVersion, Deleting: c.DeletionTimestamp != nil,
+	}
+	for _, told := range c.Status.Conditions {
+		if told.Type == capturev1.RestoreCondition && told.Status == corev1.ConditionFalse {
+			seen.Trouble, seen.Words = fsm.Reason(told.Reason), told.Message
+		}
+	}
+	return seen
+}
+
+// restored says that the volume of a claim is the one that was made, or moved, for the request.
+func (o VolumeRestore) restored(ctx context.Context, c *corev1.PersistentVolumeClaim, r metav1.Object) (bool, error) {
+	var v corev1.PersistentVolume
+	switch err := o.Live.Get(ctx, read.Key{Name: c.Spec.VolumeName}, &v); {
+	case read.SaysGone(err, c.Spec.VolumeName):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read volume %s: %w", c.Spec.VolumeName, err)
+	}
+	return v.Annotations[capturev1.RestoreAnnotation] == string(r.GetUID()) && v.Spec.ClaimRef != nil && v.Spec.ClaimRef.UID == c.UID, nil
+}
+
+// probe reads the Job live: nobody watches Jobs for the few that rehearsals make.
+func (o VolumeRestore) probe(ctx context.Context, r *capturev1.VolumeRestoreRequest) (volumerestore.Probe, error) {
+	var job batchv1.Job
+	key := read.Key{Namespace: r.Namespace, Name: volumerestore.ProbeName(r.UID)}
+	switch err := o.Live.Get(ctx, key, &job); {
+	case read.SaysGone(err, key.Name):
+		return volumerestore.Probe{Sight: volumerestore.NoProbe}, nil
+	case err != nil:
+		return volumerestore.Probe{}, fmt.Errorf("read job %s: %w", key.Name, err)
+	}
+	if by := metav1.GetControllerOf(&job); by == nil || by.Kind != "ObjectKeeper" || by.Name != request.KeeperName(r.UID) {
+		return volumerestore.Probe{Sight: volumerestore.ProbeTaken}, nil
+	}
+	seen := volumerestore.Probe{Sight: volumerestore.ProbeRuns, UID: job.UID, ResourceVersion: job.ResourceVersion}
+	for _, c := range job.Status.Conditions {
+		switch {
+		case c.Status != corev1.ConditionTrue:
+		case c.Type == batchv1.JobComplete:
+			seen.Sight = volumerestore.ProbePassed
+		case c.Type == batchv1.JobFailed:
+			seen.Sight, seen.Words = volumerestore.ProbeFailed, c.Reason
+		}
+	}
+	return seen, nil
+}

@@ -1,0 +1,152 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// source reads, live, what the request names.
+func (o VolumeRestore) source(ctx context.Context, r *capturev1.VolumeRestoreRequest) (s volumerestore.Source, err error) {
+	switch from := r.Spec.Source; {
+	case from.VolumeCaptureRequest != nil:
+		s, err = o.capture(ctx, r, *from.VolumeCaptureRequest)
+	case from.VolumeSnapshotContent != nil:
+		s, err = o.content(ctx, capturev1.ArtifactRef{Name: from.VolumeSnapshotContent.Name}, "VolumeSnapshotContent "+from.VolumeSnapshotContent.Name)
+	case from.PersistentVolume != nil:
+		s, err = o.detached(ctx, r, capturev1.ArtifactRef{Name: from.PersistentVolume.Name}, "PersistentVolume "+from.PersistentVolume.Name)
+	}
+	if err == nil && s.Sight == volumerestore.Ready && s.Resolved.Volume == nil {
+		s.Class, err = o.class(ctx, r.Spec.VolumeClaimTemplate.Spec.StorageClassName)
+	}
+	return s, err
+}
+
+// capture reads a capture and what it made. Names are used again, so both are held by UID:
+// the namespace to the one that was captured from, the artifact to the one that was made.
+func (o VolumeRestore) capture(ctx context.Context, r *capturev1.VolumeRestoreRequest, ref capturev1.RequestRef) (volumerestore.Source, error) {
+	if ref.Namespace == "" {
+		ref.Namespace = r.Namespace
+	}
+	var c capturev1.VolumeCaptureRequest
+	s := volumerestore.Source{What: "VolumeCaptureRequest " + ref.Namespace + "/" + ref.Name}
+	switch err := o.Live.Get(ctx, read.Key{Namespace: ref.Namespace, Name: ref.Name}, &c); {
+	case read.SaysGone(err, ref.Name):
+		s.Sight = volumerestore.Missing
+		return s, nil
+	case err != nil:
+		return s, fmt.Errorf("read capture %s: %w", ref.Name, err)
+	}
+	switch ready := apimeta.FindStatusCondition(c.Status.Conditions, fsm.Ready); {
+	case ready == nil:
+		s.Sight = volumerestore.Unfinished
+		return s, nil
+	case ready.Status != metav1.ConditionTrue || c.Status.ArtifactRef == nil:
+		s.Sight, s.Why = volumerestore.NotReady, "failed: "+ready.Reason
+		return s, nil
+	}
+	native, err := o.native(ctx, &c)
+	if err != nil || !native {
+		s.Sight, s.Why = volumerestore.Foreign, "was made in another namespace of that name"
+		return s, err
+	}
+	if c.Status.ArtifactRef.Kind == "PersistentVolume" {
+		return o.detached(ctx, r, *c.Status.ArtifactRef, s.What)
+	}
+	return o.content(ctx, *c.Status.ArtifactRef, s.What)
+}
+
+// native says that a capture comes from the namespace that it is in, and not from one that
+// had its name before.
+func (o VolumeRestore) native(ctx context.Context, c *capturev1.VolumeCaptureRequest) (bool, error) {
+	ns := &metav1.PartialObjectMetadata{}
+	ns.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
+	if err := o.Live.Get(ctx, read.Key{Name: c.Namespace}, ns); err != nil {
+		return false, fmt.Errorf("read namespace %s: %w", c.Namespace, err)
+	}
+	from := c.Status.Origin
+	return from != nil && from.NamespaceUID == ns.UID && (from.RequestUID == "" || from.RequestUID == c.UID), nil
+}
+
+// content reads a snapshot.
+func (o VolumeRestore) content(ctx context.Context, ref capturev1.ArtifactRef, what string) (volumerestore.Source, error) {
+	var c snapshotv1.VolumeSnapshotContent
+	s := volumerestore.Source{What: what}
+	err := o.Live.Get(ctx, read.Key{Name: ref.Name}, &c)
+	switch {
+	case read.SaysGone(err, ref.Name), err == nil && ref.UID != "" && c.UID != ref.UID:
+		s.Sight, s.What = volumerestore.Missing, "VolumeSnapshotContent "+ref.Name
+		return s, nil
+	case err != nil:
+		return s, fmt.Errorf("read content %s: %w", ref.Name, err)
+	case c.DeletionTimestamp != nil:
+		s.Sight, s.Why = volumerestore.NotReady, "is being deleted"
+		return s, nil
+	case !usable(c.Status):
+		s.Sight = volumerestore.Unfinished
+		return s, nil
+	}
+	s.Sight = volumerestore.Ready
+	s.Resolved = &capturev1.ResolvedSource{Driver: c.Spec.Driver, SnapshotHandle: *c.Status.SnapshotHandle}
+	if size := c.Status.RestoreSize; size != nil && *size > 0 {
+		s.Resolved.RestoreSize = resource.NewQuantity(*size, resource.BinarySI)
+	}
+	if c.Spec.SourceVolumeMode != nil {
+		s.Mode = *c.Spec.SourceVolumeMode
+	}
+	return s, nil
+}
+
+func usable(s *snapshotv1.VolumeSnapshotContentStatus) bool {
+	return s != nil && s.ReadyToUse != nil && *s.ReadyToUse && s.SnapshotHandle != nil
+}
+
+// detached reads a detached volume, and who has it now.
+func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreRequest, ref capturev1.ArtifactRef, what string) (volumerestore.Source, error) {
+	var v corev1.PersistentVolume
+	s := volumerestore.Source{What: what}
+	err := o.Live.Get(ctx, read.Key{Name: ref.Name}, &v)
+	by := v.Spec.ClaimRef
+	mark := volumecapture.MarkOf(&v)
+	switch {
+	case read.SaysGone(err, ref.Name), err == nil && ref.UID != "" && v.UID != ref.UID:
+		s.Sight, s.What = volumerestore.Missing, "PersistentVolume "+ref.Name
+		return s, nil
+	case err != nil:
+		return s, fmt.Errorf("read volume %s: %w", ref.Name, err)
+	case mark.By == "" || v.Spec.CSI == nil:
+		s.Sight, s.Why = volumerestore.Unfit, "is not a volume of a CSI driver that was detached"
+		return s, nil
+	case by == nil || by.UID == "":
+		s.Sight = volumerestore.Unfinished // nobody holds it yet
+		return s, nil
+	case !held(by, o.Namespace, volumecapture.HolderName(mark.By)) && v.Annotations[capturev1.RestoreAnnotation] != string(r.UID):
+		s.Sight, s.Why = volumerestore.Consumed, "it belongs to PersistentVolumeClaim "+by.Namespace+"/"+by.Name
+		return s, nil
+	}
+	size := v.Spec.Capacity[corev1.ResourceStorage]
+	s.Sight, s.Capacity = volumerestore.Ready, &size
+	s.Resolved = &capturev1.ResolvedSource{
+		Driver: v.Spec.CSI.Driver, Volume: &capturev1.DetachedSource{Name: v.Name, UID: v.UID, HolderUID: by.UID},
+	}
+	if v.Spec.VolumeMode != nil {
+		s.Mode = *v.Spec.VolumeMode
+	}
+	return s, nil
+}
+
+func held(by *corev1.ObjectReference, namespace, name string) bool {
+	return by.Namespace == namespace && by.Name == name
+}

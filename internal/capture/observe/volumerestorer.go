@@ -1,0 +1,189 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// Restorer observes what the process beside a CSI driver needs. It reads all of it live: it
+// spends storage, and deletes it.
+type Restorer struct {
+	Live      read.Live
+	Driver    string
+	Namespace string // of intents
+	Metadata  bool   // the driver is told the names of claim and volume
+	FSType    string // for classes that name none
+}
+
+// scene is what was read so far.
+type scene struct {
+	request *capturev1.VolumeRestoreRequest // nil if it is gone, or another has its name
+	claim   *corev1.PersistentVolumeClaim   // nil if it is not ours
+	class   *storagev1.StorageClass
+}
+
+// moved is the detached volume that the request is to get, if any.
+func (s scene) moved() *capturev1.DetachedSource {
+	if s.request == nil || s.request.Status.Source == nil {
+		return nil
+	}
+	return s.request.Status.Source.Volume
+}
+
+// Observe reads intent, request, claim and volume, in that order: an intent tells what claim
+// it is for even when the request is gone.
+func (o Restorer) Observe(ctx context.Context, r *restorer.Restore) (w restorer.World, err error) {
+	var s scene
+	if w.Intent, err = o.intent(ctx, r.UID); err != nil {
+		return w, err
+	}
+	if s.request, err = o.request(ctx, r); err != nil {
+		return w, err
+	}
+	w.Request = o.state(s.request)
+	w.Moves = s.moved() != nil
+	if w.Claim, err = o.claim(ctx, r, &s, w.Intent.Intent); err != nil {
+		return w, err
+	}
+	if w.PV, err = o.volume(ctx, r, s); err != nil {
+		return w, err
+	}
+	if w.Request != restorer.Wanted || w.Intent.Sight == restorer.Intended || w.Claim.Sight == restorer.Taken || w.PV.Sight == restorer.ForUs {
+		return w, nil
+	}
+	return w, o.prepare(ctx, &w, s)
+}
+
+func (o Restorer) intent(ctx context.Context, uid types.UID) (restorer.Stored, error) {
+	var cm corev1.ConfigMap
+	key := read.Key{Namespace: o.Namespace, Name: restorer.VolumeName(uid)}
+	switch err := o.Live.Get(ctx, key, &cm); {
+	case read.SaysGone(err, key.Name):
+		return restorer.Stored{Sight: restorer.NoIntent}, nil
+	case err != nil:
+		return restorer.Stored{}, fmt.Errorf("read intent %s: %w", key.Name, err)
+	}
+	i, err := restorer.ParseIntent(&cm)
+	return restorer.Stored{Sight: restorer.Intended, UID: cm.UID, ResourceVersion: cm.ResourceVersion, Intent: &i}, err
+}
+
+// request is the request of that UID; nil if it is gone.
+func (o Restorer) request(ctx context.Context, r *restorer.Restore) (*capturev1.VolumeRestoreRequest, error) {
+	found := &capturev1.VolumeRestoreRequest{}
+	switch err := o.Live.Get(ctx, read.Key{Namespace: r.Namespace, Name: r.Name}, found); {
+	case read.SaysGone(err, r.Name):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read request %s/%s: %w", r.Namespace, r.Name, err)
+	case found.UID != r.UID:
+		return nil, nil
+	}
+	return found, nil
+}
+
+// state is what becomes of the request, as far as this driver is concerned.
+func (o Restorer) state(r *capturev1.VolumeRestoreRequest) restorer.Request {
+	switch {
+	case r == nil:
+		return restorer.Gone
+	case r.Status.Phase == volumerestore.CleaningUp || r.Status.Phase == volumerestore.Failed:
+		return restorer.GivenUp
+	case r.Status.Phase == volumerestore.Restoring && r.Status.Source != nil && r.Status.Source.Driver == o.Driver:
+		return restorer.Wanted
+	}
+	return restorer.Elsewhere
+}
+
+// claim reads the claim that the request asks for. Without a request the intent knows its
+// name; without that, there is nothing but a claim that names the request.
+func (o Restorer) claim(ctx context.Context, r *restorer.Restore, s *scene, intent *restorer.Intent) (restorer.Claim, error) {
+	name := r.Annotations[restorer.ClaimName]
+	switch {
+	case s.request != nil:
+		name = s.request.Spec.VolumeClaimTemplate.Name
+	case intent != nil:
+		name = intent.Claim.Name
+	}
+	if name == "" {
+		return restorer.Claim{Sight: restorer.Free}, nil
+	}
+	c := &corev1.PersistentVolumeClaim{}
+	switch err := o.Live.Get(ctx, read.Key{Namespace: r.Namespace, Name: name}, c); {
+	case read.SaysGone(err, name):
+		return restorer.Claim{Sight: restorer.Free}, nil
+	case err != nil:
+		return restorer.Claim{}, fmt.Errorf("read claim %s/%s: %w", r.Namespace, name, err)
+	case !restorer.IsOurs(c, r):
+		return restorer.Claim{Sight: restorer.Taken}, nil
+	}
+	s.claim = c
+	seen := restorer.Claim{
+		Sight: restorer.Ours, Namespace: c.Namespace, Name: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion,
+		Bound: c.Status.Phase == corev1.ClaimBound, Deleting: c.DeletionTimestamp != nil,
+	}
+	for _, told := range c.Status.Conditions {
+		if told.Type == capturev1.RestoreCondition && told.Status == corev1.ConditionFalse {
+			seen.Told = fsm.Reason(told.Reason)
+		}
+	}
+	return seen, nil
+}
+
+// volume reads the PersistentVolume that is made or moved, and whose it is.
+func (o Restorer) volume(ctx context.Context, r *restorer.Restore, s scene) (restorer.PV, error) {
+	name, moved := restorer.VolumeName(r.UID), s.moved()
+	switch {
+	case moved != nil:
+		name = moved.Name
+	case s.claim != nil && s.claim.Spec.VolumeName != "":
+		name = s.claim.Spec.VolumeName
+	}
+	var v corev1.PersistentVolume
+	switch err := o.Live.Get(ctx, read.Key{Name: name}, &v); {
+	case read.SaysGone(err, name):
+		return restorer.PV{Sight: restorer.NoPV, Name: name}, nil
+	case err != nil:
+		return restorer.PV{}, fmt.Errorf("read volume %s: %w", name, err)
+	}
+	seen := restorer.PV{Sight: restorer.Strange, Name: name, UID: v.UID, ResourceVersion: v.ResourceVersion, Holder: "nobody"}
+	by := v.Spec.ClaimRef
+	if by == nil {
+		return seen, nil
+	}
+	seen.Holder = by.Namespace + "/" + by.Name
+	switch {
+	case s.claim != nil && by.UID == s.claim.UID && v.Annotations[capturev1.RestoreAnnotation] == string(r.UID):
+		seen.Sight = restorer.ForUs
+	case moved != nil && by.UID == moved.HolderUID && v.UID == moved.UID:
+		seen.Sight = restorer.Held
+	}
+	return seen, nil
+}
+
+// keeper is that of a rehearsal.
+func (o Restorer) keeper(ctx context.Context, r *capturev1.VolumeRestoreRequest) (restorer.Keeper, error) {
+	if r.Spec.Rehearsal == nil {
+		return restorer.Keeper{}, nil
+	}
+	var k capturev1.ObjectKeeper
+	key := read.Key{Name: request.KeeperName(r.UID)}
+	if err := o.Live.Get(ctx, key, &k); err != nil {
+		return restorer.Keeper{}, fmt.Errorf("read keeper %s: %w", key.Name, err)
+	}
+	seen := restorer.Keeper{Needed: true}
+	if request.Follows(&k, r.UID) {
+		seen.UID = k.UID
+	}
+	return seen, nil
+}

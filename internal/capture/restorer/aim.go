@@ -1,0 +1,77 @@
+package restorer
+
+import (
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// aim is what the World asks for. Every phase asks it again, so nothing need be remembered.
+func (w World) aim() fsm.Phase {
+	switch {
+	case !w.looked():
+		return ""
+	case w.Intent.Sight == Intended && w.abandoned():
+		return Discarding
+	case w.Intent.Sight == Intended:
+		return Provisioning
+	case w.givenUp() && w.Claim.empty() && w.PV.Sight != ForUs:
+		return Discarding
+	case w.settled():
+		return Idle
+	case w.Moves && w.Claim.Sight == Ours:
+		return Moving
+	}
+	return Claiming
+}
+
+// settled says that nothing is left to be made: nobody asks for it, somebody is in the way,
+// or it is there.
+func (w World) settled() bool {
+	return w.Request != Wanted || w.Claim.Sight == Taken || w.Claim.Deleting || w.PV.Sight == ForUs
+}
+
+// looked says that all was read that a decision rests on: what was not read is not absent.
+func (w World) looked() bool {
+	return w.Request != "" && w.Claim.Sight != "" && w.Intent.Sight != "" && w.PV.Sight != ""
+}
+
+func (w World) givenUp() bool { return w.Request == GivenUp || w.Request == Gone }
+
+// abandoned says that nobody waits for what was intended: the request was given up, or the
+// claim is not the one that it was intended for.
+func (w World) abandoned() bool {
+	return w.givenUp() || w.Claim.Sight != Ours || w.Claim.Deleting || w.Claim.UID != w.Intent.Intent.Claim.UID
+}
+
+// empty says that the claim can go without a loss.
+func (c Claim) empty() bool { return c.Sight == Ours && !c.Bound && !c.Deleting }
+
+// turned leaves a phase that the World does not ask for.
+func turned(in input) (fsm.Decision, bool) {
+	switch aim := in.World.aim(); aim {
+	case in.Obj.Status.Phase:
+		return fsm.Decision{}, false
+	case "":
+		return fsm.Wait(ReasonNotLooked, "requests").In(recheck), true
+	}
+	return fsm.Fire(Turned, ReasonTurned), true
+}
+
+func decideIdle(in input) fsm.Decision {
+	w := in.World
+	switch w.aim() {
+	case Claiming:
+		return fsm.Fire(ToClaim, ReasonNoClaim)
+	case Provisioning:
+		return fsm.Fire(ToProvision, ReasonAsking)
+	case Moving:
+		return fsm.Fire(ToMove, ReasonMoving)
+	case Discarding:
+		return fsm.Fire(ToDiscard, ReasonAbandoned)
+	}
+	if !slices.Contains([]Request{Wanted, GivenUp, ""}, w.Request) { // and a watch tells when that changes
+		return fsm.Wait(ReasonNothingToDo, "requests")
+	}
+	return fsm.Wait(ReasonNothingToDo, "requests").In(recheck)
+}

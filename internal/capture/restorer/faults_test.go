@@ -1,0 +1,85 @@
+package restorer
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+func broken(t *testing.T, phase fsm.Phase, decide func(input) fsm.Decision) {
+	t.Helper()
+	was := Machine
+	Machine.Phases = maps.Clone(was.Phases)
+	rule := Machine.Phases[phase]
+	rule.Decide = decide
+	Machine.Phases[phase] = rule
+	t.Cleanup(func() { Machine = was })
+}
+
+func caught(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+func struck(what string, after int, f fault, at int) error {
+	r := &run{world: newBench().World(), obj: New("shop", "back", "r1"), now: time.Unix(1_700_000_000, 0), fault: f, at: at, change: changes[what], after: after}
+	return r.toTheEnd(what)
+}
+
+// The intent goes before the PersistentVolume is there.
+func TestFaultTheIntentGoesTooEarly(t *testing.T) {
+	broken(t, Provisioning, func(in input) fsm.Decision {
+		if d, is := turned(in); is {
+			return d
+		}
+		if in.Obj.Status.Volume != nil {
+			return fsm.Do(ReasonPublishing, RemoveIntent{in.World.Intent.UID, "1"}, CreatePV{*in.World.Intent.Intent, *in.Obj.Status.Volume})
+		}
+		return fsm.Do(ReasonAsking, CreateVolume{*in.World.Intent.Intent})
+	})
+	caught(t, struck("nothing", 0, none, 0), "forgets a volume that nobody owns")
+}
+
+// Only the volume that it remembers is deleted: after a restart it remembers none.
+func TestFaultDiscardsFromMemory(t *testing.T) {
+	broken(t, Discarding, func(in input) fsm.Decision {
+		if d, is := turned(in); is {
+			return d
+		}
+		if in.World.Intent.Sight == Intended {
+			return fsm.Do(ReasonAbandoned, RemoveIntent{in.World.Intent.UID, "1"})
+		}
+		return fsm.Do(ReasonAbandoned, DeleteClaim{UID: in.World.Claim.UID})
+	})
+	caught(t, struck("the request is deleted", 3, lostAnswer, 3), "forgets a volume that nobody owns")
+}
+
+// A volume is deleted although a PersistentVolume owns it.
+func TestFaultDiscardsWhatIsOwned(t *testing.T) {
+	broken(t, Discarding, func(in input) fsm.Decision {
+		if d, is := turned(in); is {
+			return d
+		}
+		if in.World.Intent.Sight == Intended {
+			return fsm.Do(ReasonAbandoned, DiscardVolume{*in.World.Intent.Intent}, RemoveIntent{in.World.Intent.UID, "1"})
+		}
+		return fsm.Do(ReasonAbandoned, DeleteClaim{UID: in.World.Claim.UID})
+	})
+	caught(t, struck("the request is deleted", 4, none, 0), "deletes a volume that somebody owns")
+}
+
+// No intent at all.
+func TestFaultNoIntent(t *testing.T) {
+	broken(t, Claiming, func(in input) fsm.Decision {
+		if in.World.Claim.Sight == Free {
+			return fsm.Do(ReasonNoClaim, CreateClaim{})
+		}
+		return fsm.Do(ReasonAsking, CreateVolume{*in.World.Intent.Draft})
+	})
+	caught(t, struck("nothing", 0, none, 0), "that nothing reminds of")
+}

@@ -1,0 +1,111 @@
+package restorer
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// World is what the restorer may look at. All of it is read live: what is done here is not
+// taken back.
+type World struct {
+	Request Request `json:"request,omitempty"`
+	Moves   bool    `json:"moves,omitempty"` // a detached volume, instead of making one
+	Claim   Claim   `json:"claim,omitzero"`
+	Class   Class   `json:"class,omitzero"`
+	Keeper  Keeper  `json:"keeper,omitzero"`
+	Intent  Stored  `json:"intent,omitzero"`
+	PV      PV      `json:"pv,omitzero"`
+	// Backend says that the driver has a volume of this name. Only the model knows.
+	Backend bool `json:"backend,omitempty"`
+}
+
+// Request is what becomes of the request; "" is not looked.
+type Request string
+
+// The states of a request, as far as the restorer is concerned.
+const (
+	Wanted    Request = "Wanted"    // in phase Restoring, from this driver
+	GivenUp   Request = "GivenUp"   // cleaning up, or failed
+	Gone      Request = "Gone"      // a 404 that names it, or another UID under its name
+	Elsewhere Request = "Elsewhere" // not begun, done, or another driver's
+)
+
+// Claim is the claim of the template's name.
+type Claim struct {
+	Sight           ClaimSight `json:"sight,omitempty"`
+	Namespace       string     `json:"namespace,omitempty"`
+	Name            string     `json:"name,omitempty"`
+	UID             types.UID  `json:"uid,omitempty"`
+	ResourceVersion string     `json:"resourceVersion,omitempty"`
+	Bound           bool       `json:"bound,omitempty"`
+	Deleting        bool       `json:"deleting,omitempty"`
+	// Consumer says that the claim waits for a pod, and none was placed yet.
+	Consumer bool `json:"consumer,omitempty"`
+	// Told is what the claim was told stands in the way.
+	Told fsm.Reason `json:"told,omitempty"`
+}
+
+func (c Claim) ref() Ref { return Ref{c.Namespace, c.Name, c.UID} }
+
+// ClaimSight is whose a claim is; "" is not looked.
+type ClaimSight string
+
+// The sights of a claim.
+const (
+	Free  ClaimSight = "Free"
+	Ours  ClaimSight = "Ours"
+	Taken ClaimSight = "Taken"
+)
+
+// Class is the storage class of a claim that is to be made, or what is wrong with it.
+type Class struct {
+	Name      string `json:"name,omitempty"` // "" is not looked, or none
+	Immediate bool   `json:"immediate,omitempty"`
+}
+
+// Keeper is that of a rehearsal, which owns what is made for it.
+type Keeper struct {
+	Needed bool      `json:"needed,omitempty"`
+	UID    types.UID `json:"uid,omitempty"`
+}
+
+// Stored is the intent.
+type Stored struct {
+	Sight           IntentSight `json:"sight,omitempty"`
+	UID             types.UID   `json:"uid,omitempty"`
+	ResourceVersion string      `json:"resourceVersion,omitempty"`
+	Intent          *Intent     `json:"intent,omitempty"` // as it is stored
+	// Draft is what it would be, while there is none; Flaw is why there can be none.
+	Draft *Intent  `json:"draft,omitempty"`
+	Flaw  *Trouble `json:"flaw,omitempty"`
+}
+
+// IntentSight says whether there is an intent; "" is not looked.
+type IntentSight string
+
+// The sights of an intent.
+const (
+	NoIntent IntentSight = "None"
+	Intended IntentSight = "There"
+)
+
+// PV is the PersistentVolume that is made or moved.
+type PV struct {
+	Sight           PVSight   `json:"sight,omitempty"`
+	Name            string    `json:"name,omitempty"`
+	UID             types.UID `json:"uid,omitempty"`
+	ResourceVersion string    `json:"resourceVersion,omitempty"`
+	Holder          string    `json:"holder,omitempty"` // who has it, for words
+}
+
+// PVSight is whose a PersistentVolume is; "" is not looked.
+type PVSight string
+
+// The sights of a PersistentVolume.
+const (
+	NoPV    PVSight = "None"
+	ForUs   PVSight = "ForUs"   // it is claimed by our claim
+	Held    PVSight = "Held"    // a detached volume that nobody has moved yet
+	Strange PVSight = "Strange" // it is claimed by somebody else, or by a claim that was
+)

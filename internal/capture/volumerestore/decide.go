@@ -1,0 +1,132 @@
+package volumerestore
+
+import (
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// decidePending accepts what can be restored. Nothing was made yet, so every verdict is cheap.
+func decidePending(in input) fsm.Decision {
+	w, v := in.World, refused(in)
+	switch {
+	case v.given():
+		return v.fire()
+	case w.Source.Sight == Unfinished && overdue(in):
+		return fsm.Fire(GivenUp, capturev1.ReasonSourceNotReady).Because("%s was not finished in time", w.Source.What)
+	case w.Source.Sight == Unfinished:
+		return fsm.Wait(ReasonWaitingForCapture, "captures").In(recheck).Because("%s to be finished", w.Source.What)
+	case w.Source.Sight != Ready || w.Keeping.Sight == "" || w.Claim.Sight == "":
+		return fsm.Wait(ReasonNotLooked, "captures").In(recheck)
+	}
+	return fsm.Fire(Accepted, ReasonAccepted)
+}
+
+func overdue(in input) bool { return !in.Now.Before(deadline(in)) }
+
+// decidePreparing makes the keeper. What is to be restored is looked at again, because from
+// here on the status says what it is.
+func decidePreparing(in input) fsm.Decision {
+	w, v := in.World, refused(in)
+	switch {
+	case v.given():
+		return v.fire()
+	case w.Keeping.Sight == request.Missing:
+		return fsm.Do(ReasonKeeping, CreateKeeper{w.Keeping.Namespace}).Because("its keeper")
+	case w.Keeping.Sight != request.Ours:
+		return fsm.Wait(ReasonKeeping, "keepers").In(recheck).Because("its keeper")
+	case w.Source.Sight != Ready:
+		return fsm.Wait(ReasonNotLooked, "captures").In(recheck)
+	}
+	return fsm.Fire(Kept, ReasonKept)
+}
+
+// decideRestoring waits for the restorer. A claim that is bound to what was restored is a
+// success, whatever was said before.
+func decideRestoring(in input) fsm.Decision {
+	w, v := in.World, troubled(in)
+	switch {
+	case w.Claim.bound() && in.Obj.Spec.Rehearsal != nil:
+		return fsm.Fire(Restored, ReasonBound)
+	case w.Claim.bound():
+		return fsm.Fire(Bound, capturev1.ReasonCompleted).Because("%s holds what was captured", claimName(in))
+	case v.given():
+		return v.fire()
+	case in.Obj.Status.Source == nil:
+		return decideSource(in)
+	case w.Claim.Trouble != "":
+		return fsm.Wait(ReasonRestoring, "claims").In(recheck).
+			Because("%s to be bound; the restorer of %s says %s, and tries again", claimName(in), in.Obj.Status.Source.Driver, w.Claim.Trouble)
+	}
+	return fsm.Wait(ReasonRestoring, "claims").In(recheck).Because("statecraft-restorer of %s to restore %s", in.Obj.Status.Source.Driver, claimName(in))
+}
+
+// decideSource finds out what is restored once more, after the status was lost.
+func decideSource(in input) fsm.Decision {
+	v := refused(in)
+	switch {
+	case v.given():
+		return v.fire()
+	case in.World.Source.Sight == Ready:
+		return fsm.Save(ReasonRecording)
+	}
+	return fsm.Wait(ReasonNotLooked, "captures").In(recheck)
+}
+
+func claimName(in input) string {
+	return "PersistentVolumeClaim " + in.Obj.Spec.VolumeClaimTemplate.Name
+}
+
+// decideRehearsing runs the Job. Its volume goes with the request, so it may do anything to it.
+func decideRehearsing(in input) fsm.Decision {
+	w := in.World
+	switch w.Probe.Sight {
+	case NoProbe:
+		if w.Keeping.Sight != request.Ours {
+			return fsm.Wait(ReasonNotLooked, "keepers").In(recheck)
+		}
+		return fsm.Do(ReasonProbing, CreateProbe{w.Keeping.UID}).Because("the Job of the rehearsal")
+	case ProbeTaken:
+		return because(capturev1.ReasonNameTaken, "Job %s exists and is not of this rehearsal", ProbeName(in.Obj.UID)).fire()
+	case ProbePassed:
+		return fsm.Fire(ProbeSucceeded, capturev1.ReasonCompleted).Because("the Job of the rehearsal succeeded")
+	case ProbeFailed:
+		return because(capturev1.ReasonProbeFailed, "the Job of the rehearsal failed: %s", w.Probe.Words).fire()
+	case ProbeRuns:
+		return fsm.Wait(ReasonProbing).In(glance).Because("the Job of the rehearsal")
+	}
+	return fsm.Wait(ReasonNotLooked).In(glance)
+}
+
+// decideCleaningUp removes what was made for nothing. A claim that is bound after all is a
+// success that came late, but for a rehearsal, which was about its Job.
+func decideCleaningUp(in input) fsm.Decision {
+	w, rehearsal := in.World, in.Obj.Spec.Rehearsal != nil
+	switch v := in.Obj.Status.Failure; {
+	case w.Claim.Sight == "" || rehearsal && w.Probe.Sight == "":
+		return fsm.Wait(ReasonNotLooked, "claims").In(recheck)
+	case w.Claim.bound() && !rehearsal:
+		return fsm.Fire(Bound, capturev1.ReasonCompleted).Because("%s holds what was captured", claimName(in))
+	case v == nil:
+		return fsm.Save(ReasonCleaning)
+	case w.Probe.Sight == ProbeRuns:
+		return fsm.Do(ReasonCleaning, DeleteProbe{w.Probe.UID, w.Probe.ResourceVersion})
+	case w.Claim.empty():
+		return fsm.Do(ReasonCleaning, DeleteClaim{w.Claim.UID, w.Claim.ResourceVersion})
+	default:
+		return fsm.Fire(Cleaned, v.Reason).Because("%s", v.Message)
+	}
+}
+
+// lost finds the place of a request whose status was lost. The keeper proves that it had
+// begun. A claim of its own is looked at further; without one the restore may have been done
+// and its claim deleted since, so it is not done again.
+func lost(in input) (fsm.Phase, bool) {
+	if in.World.Keeping.Sight != request.Ours {
+		return "", false
+	}
+	if in.World.Claim.Sight == Ours && !in.World.Claim.Deleting {
+		return Restoring, true
+	}
+	return CleaningUp, true
+}

@@ -1,0 +1,115 @@
+package volumerestore
+
+import (
+	"time"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// The phases of a restore.
+const (
+	Pending    fsm.Phase = "Pending"
+	Preparing  fsm.Phase = "Preparing"
+	Restoring  fsm.Phase = "Restoring"
+	Rehearsing fsm.Phase = "Rehearsing"
+	CleaningUp fsm.Phase = "CleaningUp"
+	Succeeded  fsm.Phase = "Succeeded"
+	Failed     fsm.Phase = "Failed"
+)
+
+// The events of a restore.
+const (
+	Accepted         fsm.Event = "Accepted"
+	Kept             fsm.Event = "Kept"
+	Bound            fsm.Event = "Bound"
+	Restored         fsm.Event = "Restored"
+	ProbeSucceeded   fsm.Event = "ProbeSucceeded"
+	GivenUp          fsm.Event = "GivenUp"
+	Cleaned          fsm.Event = "Cleaned"
+	DeadlineExceeded           = fsm.Event(capturev1.ReasonDeadlineExceeded)
+	Forbidden                  = fsm.Event(capturev1.ReasonForbidden)
+	ProbeRefused               = fsm.Event(capturev1.ReasonProbeRefused)
+)
+
+// The reasons of waits and effects. Why a request ended is in the API.
+const (
+	ReasonNotLooked         fsm.Reason = "NotLooked"         // something was not read yet, or not live
+	ReasonWaitingForCapture fsm.Reason = "WaitingForCapture" // the capture to restore from is not finished
+	ReasonAccepted          fsm.Reason = "Accepted"          // there is something to restore, and it fits
+	ReasonKeeping           fsm.Reason = "Keeping"           // the keeper is being made
+	ReasonKept              fsm.Reason = "Kept"              // the keeper is there
+	ReasonRecording         fsm.Reason = "Recording"         // what is restored is being saved
+	ReasonRestoring         fsm.Reason = "Restoring"         // the restorer makes the claim and its volume
+	ReasonBound             fsm.Reason = "Bound"             // the claim is bound to the restored volume
+	ReasonProbing           fsm.Reason = "Probing"           // the Job of a rehearsal runs
+	ReasonCleaning          fsm.Reason = "Cleaning"          // what was made for nothing is being removed
+)
+
+// How soon what is awaited is looked at even if nothing wakes us.
+const (
+	recheck = 30 * time.Second
+	glance  = 2 * time.Second // for what nobody watches: Jobs
+)
+
+type input = fsm.Input[*capturev1.VolumeRestoreRequest, World]
+
+// ways are the ways out of a phase that may be given up.
+func ways(more map[fsm.Event]fsm.Phase) map[fsm.Event]fsm.Phase {
+	more[GivenUp], more[DeadlineExceeded] = CleaningUp, CleaningUp
+	return more
+}
+
+func deadline(in input) time.Time { return request.Deadline(in.Obj, in.Obj.Spec.DeadlineSeconds) }
+
+// Machine is the whole life of a restore.
+var Machine = fsm.Machine[*capturev1.VolumeRestoreRequest, World]{
+	Kind:    "VolumeRestoreRequest",
+	OneShot: true,
+	Lost:    lost,
+	Report:  report,
+	Rules: fsm.Rules[input]{
+		Start: Pending,
+		Phases: map[fsm.Phase]fsm.Rule[input]{
+			Pending: {
+				Doc:    "Looking at what is to be restored: that it exists, is finished, may be restored here, and fits.",
+				Class:  fsm.Working,
+				Decide: decidePending,
+				On:     ways(map[fsm.Event]fsm.Phase{Accepted: Preparing}),
+				Until:  deadline, Late: DeadlineExceeded,
+			},
+			Preparing: {
+				Doc:    "Making the keeper, which proves from then on that the request has begun.",
+				Class:  fsm.Working,
+				Decide: decidePreparing,
+				On:     ways(map[fsm.Event]fsm.Phase{Kept: Restoring, Forbidden: CleaningUp}),
+				Until:  deadline, Late: DeadlineExceeded,
+				Fail: map[fsm.ErrorClass]fsm.Event{fsm.Refused: Forbidden},
+			},
+			Restoring: {
+				Doc:    "The restorer beside the CSI driver makes the claim and its volume.",
+				Class:  fsm.Working,
+				Decide: decideRestoring,
+				On:     ways(map[fsm.Event]fsm.Phase{Bound: Succeeded, Restored: Rehearsing}),
+				Until:  deadline, Late: DeadlineExceeded,
+			},
+			Rehearsing: {
+				Doc:    "A Job looks at the restored volume.",
+				Class:  fsm.Working,
+				Decide: decideRehearsing,
+				On:     ways(map[fsm.Event]fsm.Phase{ProbeSucceeded: Succeeded, ProbeRefused: CleaningUp}),
+				Until:  deadline, Late: DeadlineExceeded,
+				Fail: map[fsm.ErrorClass]fsm.Event{fsm.Refused: ProbeRefused},
+			},
+			CleaningUp: {
+				Doc:    "The request is given up: a claim that holds nothing yet is deleted, a Job that still runs is ended.",
+				Class:  fsm.Working,
+				Decide: decideCleaningUp,
+				On:     map[fsm.Event]fsm.Phase{Cleaned: Failed, Bound: Succeeded},
+			},
+			Succeeded: {Doc: "The claim holds what was captured; of a rehearsal, the Job succeeded.", Class: fsm.Done},
+			Failed:    {Doc: "Nothing was restored; the reason says why. Another try is another request.", Class: fsm.Failed},
+		},
+	},
+}

@@ -1,0 +1,43 @@
+package volumerestore
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+)
+
+// RestoredVolume is the name under which a Job finds the restored volume.
+const RestoredVolume = "restored"
+
+// NewProbe is the Job of a rehearsal. It stays until the request goes, whatever its template
+// says: what came of it must be seen again after the status was lost.
+func NewProbe(r *capturev1.VolumeRestoreRequest, keeper types.UID) *batchv1.Job {
+	t := r.Spec.Rehearsal.Probe.DeepCopy()
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.Namespace, Name: ProbeName(r.UID), Labels: t.Labels, Annotations: t.Annotations,
+			OwnerReferences: []metav1.OwnerReference{request.OwnedBy(r.UID, keeper)},
+		},
+		Spec: t.Spec,
+	}
+	job.Spec.TTLSecondsAfterFinished, job.Spec.Suspend = nil, nil
+	pod := &job.Spec.Template.Spec
+	if pod.RestartPolicy == "" {
+		pod.RestartPolicy = corev1.RestartPolicyNever
+	}
+	restored := corev1.Volume{Name: RestoredVolume, VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: r.Spec.VolumeClaimTemplate.Name},
+	}}
+	for i := range pod.Volumes {
+		if pod.Volumes[i].Name == RestoredVolume {
+			pod.Volumes[i] = restored
+			return job
+		}
+	}
+	pod.Volumes = append(pod.Volumes, restored)
+	return job
+}

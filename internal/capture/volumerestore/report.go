@@ -1,0 +1,73 @@
+package volumerestore
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// ProbeName is the name of the Job of a rehearsal.
+func ProbeName(uid types.UID) string { return "rehearsal-" + string(uid) }
+
+// report notes what is restored once it is decided, what was made, and why a request is
+// given up while that must not be forgotten.
+func report(out *capturev1.VolumeRestoreRequest, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
+	s, w := &out.Status, in.World
+	if s.Phase == Restoring && s.Source == nil && w.Source.Sight == Ready {
+		s.Source = w.Source.Resolved.DeepCopy()
+	}
+	if s.PVCRef == nil && w.Claim.bound() && (s.Phase == Rehearsing || s.Phase == Succeeded) {
+		s.PVCRef = &capturev1.ArtifactRef{
+			APIVersion: corev1.SchemeGroupVersion.String(), Kind: "PersistentVolumeClaim",
+			Name: in.Obj.Spec.VolumeClaimTemplate.Name, UID: w.Claim.UID,
+		}
+	}
+	if s.Phase == CleaningUp && s.Failure == nil {
+		s.Failure = verdictOf(out, in, outcomes)
+	}
+	if s.Phase == Succeeded || s.Phase == Failed {
+		s.Failure = nil // the condition has it
+		s.CompletionTimestamp = &metav1.Time{Time: in.Now.Truncate(time.Second)}
+	}
+}
+
+const longestMessage = 1024 // of a verdict
+
+// verdictOf puts into words why the last move was to CleaningUp.
+func verdictOf(out *capturev1.VolumeRestoreRequest, in input, outcomes []fsm.Outcome) *capturev1.RequestFailure {
+	last := meta.Transition{Event: fsm.Lost, Reason: fsm.Reason(fsm.Lost)}
+	for _, move := range out.Status.History {
+		last = move
+	}
+	v := &capturev1.RequestFailure{Reason: last.Reason}
+	for _, o := range outcomes {
+		if o.Err != nil {
+			v.Message = o.Effect.String() + ": " + fsm.Said(o.Err)
+		}
+	}
+	for _, said := range []verdict{refused(in), troubled(in), {decideRehearsing(in).Reason, decideRehearsing(in).Message}} {
+		if v.Message == "" && said.Reason == last.Reason {
+			v.Message = said.Message
+		}
+	}
+	switch {
+	case v.Message != "":
+	case last.Reason == capturev1.ReasonDeadlineExceeded:
+		v.Message = fmt.Sprintf("not done %d seconds after it was made; it waited for %s", in.Obj.Spec.DeadlineSeconds, in.Obj.Status.WaitingFor)
+	case last.Reason == capturev1.ReasonSourceNotReady:
+		v.Message = in.World.Source.What + " was not finished in time"
+	case last.Event == fsm.Lost:
+		v.Message = "the status was lost after the request had begun; look whether the claim is there, and make another request if it is not"
+	}
+	if runes := []rune(v.Message); len(runes) > longestMessage {
+		v.Message = string(runes[:longestMessage-1]) + "…"
+	}
+	return v
+}

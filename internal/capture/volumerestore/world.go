@@ -1,0 +1,117 @@
+package volumerestore
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// World is what a restore may look at.
+type World struct {
+	Keeping request.Keeping `json:"keeping,omitzero"`
+	Source  Source          `json:"source,omitzero"`
+	Claim   Claim           `json:"claim,omitzero"`
+	Probe   Probe           `json:"probe,omitzero"`
+}
+
+// Source is what live reads of what the request names have said. It is looked at until it
+// is in the status.
+type Source struct {
+	Sight Sight  `json:"sight,omitempty"`
+	What  string `json:"what,omitempty"` // its kind and name, for words
+	Why   string `json:"why,omitempty"`  // of a sight that is not Ready
+	// Resolved is what there is to restore.
+	Resolved *capturev1.ResolvedSource `json:"resolved,omitempty"`
+	// Capacity is that of a detached volume, which is moved as it is.
+	Capacity *resource.Quantity `json:"capacity,omitempty"`
+	// Mode is how it was used when it was captured; "" is not known.
+	Mode corev1.PersistentVolumeMode `json:"mode,omitempty"`
+	// Class is the storage class that the claim will have; it is not looked at for a
+	// volume that is moved.
+	Class Class `json:"class,omitzero"`
+}
+
+// Sight is what was found of a source; "" is not looked.
+type Sight string
+
+// The sights of a source, all from live reads.
+const (
+	Ready      Sight = "Ready"
+	Unfinished Sight = "Unfinished" // the capture goes on
+	Missing    Sight = "Missing"    // a 404 that names it
+	NotReady   Sight = "NotReady"   // the capture failed
+	Foreign    Sight = "Foreign"    // its namespace is not the one that it was captured in
+	Consumed   Sight = "Consumed"   // the volume is somebody else's by now
+	Unfit      Sight = "Unfit"      // it is nothing that can be restored
+)
+
+// Class is a storage class.
+type Class struct {
+	Name        string `json:"name,omitempty"`
+	Missing     bool   `json:"missing,omitempty"`     // there is none of that name, or no default
+	Provisioner string `json:"provisioner,omitempty"` // "" is not looked
+}
+
+// Claim is the claim of the template's name.
+type Claim struct {
+	Sight           ClaimSight `json:"sight,omitempty"`
+	UID             types.UID  `json:"uid,omitempty"`
+	ResourceVersion string     `json:"resourceVersion,omitempty"`
+	Deleting        bool       `json:"deleting,omitempty"`
+	// Volume says what it is bound to; "" is to nothing yet.
+	Volume Volume `json:"volume,omitempty"`
+	// Trouble is what the restorer says stands in the way.
+	Trouble fsm.Reason `json:"trouble,omitempty"`
+	// Words are the restorer's. They may hold text of the driver, so they are only repeated
+	// at the end.
+	Words string `json:"words,omitempty"`
+}
+
+// ClaimSight is whose a claim is; "" is not looked.
+type ClaimSight string
+
+// The sights of a claim. Only a live read says Free or Taken.
+const (
+	Free  ClaimSight = "Free"
+	Ours  ClaimSight = "Ours" // it was made for this very request
+	Taken ClaimSight = "Taken"
+)
+
+// Volume is what a claim is bound to, by live reads of both.
+type Volume string
+
+// The volumes.
+const (
+	TheRestored Volume = "Restored" // the volume that was made, or moved, for this request
+	Another     Volume = "Another"
+)
+
+// Probe is the Job of a rehearsal.
+type Probe struct {
+	Sight           ProbeSight `json:"sight,omitempty"`
+	UID             types.UID  `json:"uid,omitempty"`
+	ResourceVersion string     `json:"resourceVersion,omitempty"`
+	Words           string     `json:"words,omitempty"` // of its failure
+}
+
+// ProbeSight is how far a Job is; "" is not looked.
+type ProbeSight string
+
+// The sights of a Job.
+const (
+	NoProbe     ProbeSight = "None"
+	ProbeRuns   ProbeSight = "Runs"
+	ProbePassed ProbeSight = "Passed"
+	ProbeFailed ProbeSight = "Failed"
+	ProbeTaken  ProbeSight = "Taken" // somebody else's Job has its name
+)
+
+// bound says that the claim holds what was restored.
+func (c Claim) bound() bool { return c.Sight == Ours && c.Volume == TheRestored }
+
+// empty says that the claim was made for nothing: it can go without a loss.
+func (c Claim) empty() bool { return c.Sight == Ours && c.Volume == "" && !c.Deleting }
