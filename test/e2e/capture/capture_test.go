@@ -8,12 +8,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-func TestMain(m *testing.M) { bedtest.Main(m) }
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // the client insists on one
+	bedtest.Main(m)
+}
 
 const (
 	area     = "capture"
@@ -24,7 +30,7 @@ const (
 
 // TestAKeeperKeepsAndGoes follows the page of the area: install, follow, look, let go.
 func TestAKeeperKeepsAndGoes(t *testing.T) {
-	b := bedtest.Nodes(t, 1)
+	b := bedtest.Nodes(t, 1, bed.CSI)
 	harness.Install(t, b, area)
 	harness.Deploy(t, b, area, rolledIn)
 	namespace := bedtest.Namespace(t, b)

@@ -1,0 +1,124 @@
+package capture
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+)
+
+// planted makes a claim, lets a pod write into it, and returns what it holds.
+func (s *stage) planted(name, class string, mode corev1.PersistentVolumeMode) (c *corev1.PersistentVolumeClaim, pod *corev1.Pod, holds string) {
+	s.t.Helper()
+	write, tell := scripts(mode)
+	c = claim(name, class, mode)
+	s.create(c)
+	pod = s.open(name+"-writer", c)
+	s.exec(pod, write)
+	return c, pod, s.exec(pod, tell)
+}
+
+func scripts(mode corev1.PersistentVolumeMode) (write, tell string) {
+	if mode == corev1.PersistentVolumeBlock {
+		return plantDevice, digestDevice
+	}
+	return plant, digest
+}
+
+// same says that a restored claim holds what was captured.
+func (s *stage) same(restored *capturev1.VolumeRestoreRequest, mode corev1.PersistentVolumeMode, want string) *corev1.PersistentVolumeClaim {
+	s.t.Helper()
+	c := claim(restored.Spec.VolumeClaimTemplate.Name, "", mode)
+	pod := s.open(c.Name+"-reader", c)
+	_, tell := scripts(mode)
+	if got := s.exec(pod, tell); got != want {
+		s.t.Errorf("%s holds %s, and %s was captured\n%s", c.Name, got, want, s.exec(pod, "find "+mounted+" | head -50"))
+	}
+	s.delete(pod)
+	s.gone(pod)
+	if err := s.c.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: c.Name}, c); err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+// roundTrip captures a volume, destroys it, and restores it.
+func (s *stage) roundTrip(class string, volumes corev1.PersistentVolumeMode) {
+	t := s.t
+	source, pod, want := s.planted("source", class, volumes)
+	taken := capture("taken", source.Name, capturev1.Snapshot)
+	s.create(taken)
+	s.succeeds(taken)
+	s.delete(pod)
+	s.gone(pod)
+	s.delete(source)
+	s.gone(source)
+
+	back := restore("back", taken.Name, "restored", class, volumes)
+	s.create(back)
+	if class != waits {
+		s.succeeds(back)
+	}
+	restored := s.same(back, volumes, want)
+	s.succeeds(back)
+	if ref := back.Status.PVCRef; ref == nil || ref.UID != restored.UID {
+		t.Errorf("status names %+v, and the claim is %s", ref, restored.UID)
+	}
+
+	// What was captured goes with its request, down to the backend; what was restored stays.
+	handle, kept := taken.Status.SnapshotHandle, keeperOf(taken)
+	if !s.backendHas(s.b.CSI().Snapshots, handle) {
+		t.Errorf("the driver does not have snapshot %s", handle)
+	}
+	s.delete(taken)
+	s.delete(back)
+	s.gone(taken)
+	s.gone(kept)
+	s.freed(s.b.CSI().Snapshots, handle)
+	s.same(back, volumes, want)
+}
+
+// Classes of the bed.
+const (
+	atOnce = "csi"
+	waits  = "csi-wait"
+)
+
+// TestVolumesComeBack captures a volume, destroys it, and restores it, byte by byte.
+func TestVolumesComeBack(t *testing.T) {
+	newStage(t).roundTrip(atOnce, corev1.PersistentVolumeFilesystem)
+}
+
+// TestVolumesAreMoved takes a volume from its claim, where nobody else can bind it, and gives it to another.
+func TestVolumesAreMoved(t *testing.T) {
+	s := newStage(t)
+	source, pod, want := s.planted("source", atOnce, corev1.PersistentVolumeFilesystem)
+	early := capture("early", source.Name, capturev1.Detach)
+	s.create(early)
+	if c := s.ended(early); c.Reason != string(capturev1.ReasonInUse) {
+		t.Fatalf("a claim that a pod uses was detached: %s, %s", c.Reason, c.Message)
+	}
+	s.delete(pod)
+	s.gone(pod)
+
+	taken := capture("taken", source.Name, capturev1.Detach)
+	s.create(taken)
+	s.succeeds(taken)
+	s.gone(source)
+	back := restore("back", taken.Name, "restored", atOnce, corev1.PersistentVolumeFilesystem)
+	s.create(back)
+	s.succeeds(back)
+	s.same(back, corev1.PersistentVolumeFilesystem, want)
+	again := restore("again", taken.Name, "another", atOnce, corev1.PersistentVolumeFilesystem)
+	s.create(again)
+	if c := s.ended(again); c.Reason != string(capturev1.ReasonSourceConsumed) {
+		t.Errorf("a volume was moved twice: %s, %s", c.Reason, c.Message)
+	}
+	s.delete(taken)
+	s.delete(back)
+	s.gone(taken)
+	s.gone(keeperOf(taken))
+	s.same(back, corev1.PersistentVolumeFilesystem, want)
+}

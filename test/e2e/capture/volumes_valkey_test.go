@@ -1,0 +1,153 @@
+//go:build full
+
+package capture
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/bed/images"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+const (
+	keys           = 3000
+	upgradedWithin = 5 * time.Minute
+	runsWithin     = 3 * time.Minute
+)
+
+// TestVolumesOfAnUpgradeAreCapturedFirst upgrades a cluster that captures first, and looks into the captures.
+func TestVolumesOfAnUpgradeAreCapturedFirst(t *testing.T) {
+	s := newValkeyStage(t)
+	vkc := s.cluster("orders", atOnce)
+	s.put(vkc, "before")
+	u := s.upgrade(vkc)
+	if c := s.endedWithin(u, upgradedWithin); c.Status != metav1.ConditionTrue {
+		t.Fatalf("%s, %s", c.Reason, c.Message)
+	}
+	s.put(vkc, "after")
+	if len(u.Status.Captures) != 3 {
+		t.Fatalf("captures %v", u.Status.Captures)
+	}
+	found := 0
+	for i, name := range u.Status.Captures {
+		taken := &capturev1.VolumeCaptureRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
+		s.succeeds(taken)
+		back := restore("back-"+strconv.Itoa(i), name, "restored-"+strconv.Itoa(i), atOnce, corev1.PersistentVolumeFilesystem)
+		s.create(back)
+		s.succeeds(back)
+		found += s.found(back.Spec.VolumeClaimTemplate.Name)
+	}
+	if found != keys {
+		t.Errorf("the captures hold %d keys as they were before, of %d", found, keys)
+	}
+	harness.Row(t, "%d of %d keys as they were before the upgrade, in %d captures", found, keys, len(u.Status.Captures))
+}
+
+// TestVolumesThatCannotBeCapturedStopAnUpgrade: no pod is replaced.
+func TestVolumesThatCannotBeCapturedStopAnUpgrade(t *testing.T) {
+	s := newValkeyStage(t)
+	vkc := s.cluster("orders", bed.StorageClass) // of no CSI driver
+	before := s.pods(vkc)
+	u := s.upgrade(vkc)
+	c := s.endedWithin(u, upgradedWithin)
+	if c.Reason != "CaptureFailed" || !strings.Contains(c.Message, "VolumeCaptureRequest") {
+		t.Errorf("%s, %s", c.Reason, c.Message)
+	}
+	if after := s.pods(vkc); after != before {
+		t.Errorf("pods were replaced: %s, before %s", after, before)
+	}
+	harness.Row(t, "%s: %s", c.Reason, c.Message)
+}
+
+func newValkeyStage(t *testing.T) *stage {
+	t.Helper()
+	s := newStage(t)
+	if err := valkeyv1.AddToScheme(s.c.Scheme()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.b.LoadImages(t.Context(), images.Valkey81, images.Valkey91, images.ValkeyNode); err != nil {
+		t.Fatal(err)
+	}
+	harness.NewManager(t, s.b, "valkey").Start()
+	return s
+}
+
+// cluster is one of three shards of a primary and a replica, with volumes, that runs.
+func (s *stage) cluster(name, class string) *valkeyv1.ValkeyCluster {
+	s.t.Helper()
+	vkc := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: valkeyv1.ValkeyClusterSpec{
+		Image:       images.Valkey81,
+		Persistence: valkeyv1.Persistence{Enabled: true, Size: ptr.To(resource.MustParse("64Mi")), StorageClassName: &class, WhenDeleted: valkeyv1.DeleteVolumes},
+	}}
+	s.create(vkc)
+	harness.Eventually(s.t, runsWithin, poll, func() error {
+		if c := s.endedWithin(vkc, runsWithin); c.Status != metav1.ConditionTrue {
+			return fmt.Errorf("%s, waits for %s", vkc.Status.Phase, vkc.Status.WaitingFor)
+		}
+		return nil
+	})
+	s.t.Cleanup(func() { s.kubectl("delete", "vkc", name, "--wait=false") })
+	return vkc
+}
+
+// put sets all keys to a value.
+func (s *stage) put(vkc *valkeyv1.ValkeyCluster, value string) {
+	s.t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: vkc.Name + "-0-0"}}
+	s.exec(pod, fmt.Sprintf(`for i in $(seq 1 %d); do echo "SET key:$i %s"; done | valkey-cli -c >/dev/null`, keys, value))
+}
+
+// found counts the keys of a restored volume that have the value of before, as a server reads them that stands alone.
+func (s *stage) found(claim string) int {
+	s.t.Helper()
+	pod := shell(claim+"-server", &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim}})
+	pod.Spec.Containers[0].Image = images.Valkey81
+	s.create(pod)
+	s.kubectl("wait", "pod/"+pod.Name, "--for=condition=Ready", "--timeout=60s")
+	out := s.exec(pod, `cd `+mounted+` && valkey-server --port 7000 --dir `+mounted+` --appendonly yes --save "" --daemonize yes >/dev/null &&
+until valkey-cli -p 7000 ping 2>/dev/null | grep -q PONG; do sleep 0.2; done;
+valkey-cli -p 7000 --scan | while read k; do echo "GET $k"; done | valkey-cli -p 7000 | grep -c before`)
+	s.delete(pod)
+	n, err := strconv.Atoi(strings.TrimSpace(out))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+// upgrade is one to 9.1 that captures first.
+func (s *stage) upgrade(vkc *valkeyv1.ValkeyCluster) *valkeyv1.ValkeyUpgrade {
+	s.t.Helper()
+	u := &valkeyv1.ValkeyUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "to-9-1"}, Spec: valkeyv1.ValkeyUpgradeSpec{
+		ClusterRef: valkeyv1.ClusterRef{Name: vkc.Name}, Image: images.Valkey91, CaptureFirst: true,
+	}}
+	s.create(u)
+	return u
+}
+
+// pods are the UIDs of a cluster's pods.
+func (s *stage) pods(vkc *valkeyv1.ValkeyCluster) string {
+	s.t.Helper()
+	var list corev1.PodList
+	if err := s.c.List(s.t.Context(), &list, client.InNamespace(s.namespace), client.MatchingLabels{valkeyv1.ClusterLabel: vkc.Name}); err != nil {
+		s.t.Fatal(err)
+	}
+	var uids []string
+	for _, p := range list.Items {
+		uids = append(uids, p.Name+" "+string(p.UID))
+	}
+	return strings.Join(uids, ", ")
+}
