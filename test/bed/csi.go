@@ -53,8 +53,17 @@ func (c *CSIDriver) driverSocket() string { return c.bed.path("csi", "driver.soc
 // backend is the directory of the driver's volumes, snapshots and memory.
 func (c *CSIDriver) backend() string { return c.bed.path("csi", loop.Volumes) }
 
+// maxSocketPath is what the kernel takes, without the byte that ends it.
+const maxSocketPath = 107
+
+// ErrLongPath says that the bed's directory is too deep for the sockets of storage.
+var ErrLongPath = fmt.Errorf("path of a socket is longer than %d bytes: give the bed a shorter directory", maxSocketPath)
+
 func prepareCSI(ctx context.Context, b *Bed) error {
 	b.csi = &CSIDriver{bed: b, sidecars: map[string]*process.Kept{}}
+	if socket := b.csi.driverSocket(); len(socket) > maxSocketPath {
+		return fmt.Errorf("%s: %w", socket, ErrLongPath)
+	}
 	// The lock tells others that the loop devices of these volumes are in use.
 	lock, err := filelock.Try(b.path("csi", loop.Lock))
 	if err != nil {

@@ -47,8 +47,8 @@ func TestLoopDevicesOfAKilledBedAreFoundAndThoseOfALivingOneLeftAlone(t *testing
 
 	killed := t.TempDir()
 	attach(t, filepath.Join(killed, "csi", loop.Volumes, "volume"))
-	if n := len(devices(t, killed)); n != 1 {
-		t.Fatalf("%d loop devices, want 1", n)
+	if n := len(devices(t, killed)); n != 2 {
+		t.Fatalf("%d loop devices, want 2", n)
 	}
 	must(t, bed.RemoveLeftovers(t.Context()))
 	if left := devices(t, killed); len(left) > 0 {
@@ -56,6 +56,13 @@ func TestLoopDevicesOfAKilledBedAreFoundAndThoseOfALivingOneLeftAlone(t *testing
 	}
 	if n := len(devices(t, b.Dir())); n != 1 {
 		t.Errorf("%d loop devices of a bed that lives, want 1", n)
+	}
+}
+
+func TestADirectoryTooDeepForSocketsIsRefused(t *testing.T) {
+	deep := filepath.Join(t.TempDir(), strings.Repeat("deep", 20))
+	if _, err := bed.StartIn(t.Context(), deep, bed.CSI); !errors.Is(err, bed.ErrLongPath) {
+		t.Errorf("started in %s: %v", deep, err)
 	}
 }
 
@@ -73,15 +80,18 @@ func devices(t *testing.T, below string) []string {
 	return found
 }
 
+// attach makes a block volume as a pod has it: a device over the file, and kubelet's over that.
 func attach(t *testing.T, file string) {
 	t.Helper()
-	run := func(name string, args ...string) {
+	run := func(name string, args ...string) string {
 		t.Helper()
-		if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
+		out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+		if err != nil {
 			t.Fatalf("%s %q: %v: %s", name, args, err, out)
 		}
+		return strings.TrimSpace(string(out))
 	}
 	run("mkdir", "--parents", filepath.Dir(file))
 	run("truncate", "--size=1M", file)
-	run("losetup", "--find", file)
+	run("losetup", "--find", run("losetup", "--find", "--show", file))
 }

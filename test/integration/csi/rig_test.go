@@ -41,7 +41,11 @@ type rig struct {
 
 func newRig(t *testing.T) rig {
 	t.Helper()
-	b := bedtest.ControlPlane(t, bed.CSI)
+	return rigOn(t, bedtest.ControlPlane(t, bed.CSI))
+}
+
+func rigOn(t *testing.T, b *bed.Bed) rig {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, snapshotv1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -73,6 +77,12 @@ func (r rig) delete(object client.Object) {
 // claim makes a claim, waits until it is bound and returns it with the handle of its volume.
 func (r rig) claim(name string, change func(*corev1.PersistentVolumeClaim)) (*corev1.PersistentVolumeClaim, string) {
 	r.Helper()
+	claim := r.unboundClaim(name, change)
+	r.create(claim)
+	return claim, r.bound(claim)
+}
+
+func (r rig) unboundClaim(name string, change func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: name},
 		Spec: corev1.PersistentVolumeClaimSpec{
@@ -86,8 +96,13 @@ func (r rig) claim(name string, change func(*corev1.PersistentVolumeClaim)) (*co
 	if change != nil {
 		change(claim)
 	}
-	r.create(claim)
-	r.eventually("claim "+name+" to be bound", func(ctx context.Context) (any, bool) {
+	return claim
+}
+
+// bound waits until a claim is bound and returns the handle of its volume.
+func (r rig) bound(claim *corev1.PersistentVolumeClaim) string {
+	r.Helper()
+	r.eventually("claim "+claim.Name+" to be bound", func(ctx context.Context) (any, bool) {
 		err := r.client.Get(ctx, client.ObjectKeyFromObject(claim), claim)
 		return claim.Status, err == nil && claim.Status.Phase == corev1.ClaimBound
 	})
@@ -95,7 +110,7 @@ func (r rig) claim(name string, change func(*corev1.PersistentVolumeClaim)) (*co
 	if err := r.client.Get(r.Context(), client.ObjectKey{Name: claim.Spec.VolumeName}, volume); err != nil {
 		r.Fatal(err)
 	}
-	return claim, volume.Spec.CSI.VolumeHandle
+	return volume.Spec.CSI.VolumeHandle
 }
 
 // content asks for a snapshot of a volume as a capture does: directly, without a VolumeSnapshot.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/internal/hostnet"
+	"github.com/statecraft-dev/statecraft/test/bed/internal/loop"
 )
 
 // counters are what changes by itself: packets, lifetimes, dates.
@@ -35,6 +37,7 @@ func snapshot(t *testing.T) map[string][]string {
 	seen := map[string][]string{
 		"control groups": controlGroups(),
 		"processes":      processes(t),
+		"loop devices":   loopDevices(t),
 	}
 	for _, command := range []string{
 		"ip -o link", "ip -o addr", "ip route show table all", "ip -6 route show table all",
@@ -53,6 +56,15 @@ func output(t *testing.T, command string) []string {
 		t.Fatalf("%s: %v", command, err)
 	}
 	return strings.Split(counters.ReplaceAllString(string(out), ""), "\n")
+}
+
+func loopDevices(t *testing.T) []string {
+	t.Helper()
+	devices, err := loop.Devices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(devices))
 }
 
 func controlGroups() []string {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,11 +24,14 @@ const (
 	// Lock is the name of the file beside it that a bed holds locked while it lives.
 	Lock = "lock"
 
+	loopMajor = 7 // of the device numbers of loop devices
+
 	detachedEvery   = 20 * time.Millisecond
 	detachedTimeout = 10 * time.Second
 )
 
-// Devices are the loop devices in use, by the files behind them.
+// Devices are the loop devices in use, by the files behind them. Kubelet puts a device of its own over one that a pod
+// uses: behind that is the same file.
 func Devices() (map[string]string, error) {
 	found, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	if err != nil {
@@ -42,7 +46,26 @@ func Devices() (map[string]string, error) {
 		file := strings.TrimSuffix(strings.TrimSpace(string(content)), " (deleted)")
 		devices["/dev/"+filepath.Base(filepath.Dir(filepath.Dir(path)))] = file
 	}
+	for device := range devices {
+		if below, stacked := over(device); stacked && devices[below] != "" {
+			devices[device] = devices[below]
+		}
+	}
 	return devices, nil
+}
+
+// over is the loop device on which another one lies.
+func over(device string) (string, bool) {
+	fd, err := unix.Open(device, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = unix.Close(fd) }()
+	status, err := unix.IoctlLoopGetStatus64(fd)
+	if err != nil || unix.Major(status.Rdevice) != loopMajor {
+		return "", false
+	}
+	return fmt.Sprintf("/dev/loop%d", unix.Minor(status.Rdevice)), true
 }
 
 // DetachBelow detaches every device whose file lies in dir.
@@ -76,32 +99,37 @@ func detach(ctx context.Context, ours func(file string) bool) error {
 	if err != nil {
 		return err
 	}
+	maps.DeleteFunc(devices, func(_, file string) bool { return !ours(file) })
 	var errs []error
 	for device, file := range devices {
-		if ours(file) {
-			errs = append(errs, detachOne(ctx, device, file))
+		if err := release(device); err != nil {
+			errs = append(errs, fmt.Errorf("detach %s from %s: %w", device, file, err))
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, awaitFree(ctx, devices))...)
 }
 
-// detachOne waits until the device is free: whoever has it open still, a process that is just ending, keeps it.
-func detachOne(ctx context.Context, device, file string) error {
+func release(device string) error {
 	fd, err := unix.Open(device, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", device, err)
+		return err
 	}
-	err = unix.IoctlSetInt(fd, unix.LOOP_CLR_FD, 0)
-	_ = unix.Close(fd)
-	if err != nil && !errors.Is(err, unix.ENXIO) {
-		return fmt.Errorf("detach %s from %s: %w", device, file, err)
+	defer func() { _ = unix.Close(fd) }()
+	if err := unix.IoctlSetInt(fd, unix.LOOP_CLR_FD, 0); err != nil && !errors.Is(err, unix.ENXIO) {
+		return err
 	}
-	err = wait.PollUntilContextTimeout(ctx, detachedEvery, detachedTimeout, true, func(context.Context) (bool, error) {
+	return nil
+}
+
+// awaitFree waits for who has a device open still: a process that is just ending, or another device over it.
+func awaitFree(ctx context.Context, released map[string]string) error {
+	err := wait.PollUntilContextTimeout(ctx, detachedEvery, detachedTimeout, true, func(context.Context) (bool, error) {
 		now, err := Devices()
-		return now[device] != file, err
+		maps.DeleteFunc(released, func(device, file string) bool { return now[device] != file })
+		return len(released) == 0, err
 	})
 	if err != nil {
-		return fmt.Errorf("wait until %s is free: %w", device, err)
+		return fmt.Errorf("wait until %v are free: %w", released, err)
 	}
 	return nil
 }
