@@ -76,11 +76,13 @@ func safe(in input, s fsm.Step[*capturev1.ManifestRestoreRequest]) error {
 		}
 	}
 	r := in.World.Work.Report
-	if s.Moved() && s.Obj.Status.Phase == Succeeded && (r == nil || !r.complete()) {
-		return errors.New("calls it a success when something is missing")
-	}
-	if s.Moved() && s.Obj.Status.Phase == Applying && obstructed(in, r) {
-		return errors.New("writes although a name is taken")
+	for _, hop := range s.Hops {
+		switch {
+		case hop.To == Succeeded && (r == nil || !r.complete()):
+			return errors.New("calls it a success when something is missing")
+		case hop.To == Applying && obstructed(in, r):
+			return errors.New("writes although a name is taken")
+		}
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package manifestrestore
 import (
 	"cmp"
 	"container/heap"
+	"maps"
+	"slices"
 )
 
 // The ranks of kinds: what others need comes first.
@@ -77,14 +79,15 @@ func (w *waiting) Pop() any {
 }
 
 // inOrder sorts items by rank, but none before its owners: what is owned waits for its
-// owner rather than having it come early. Where owners own each other in a circle, the first
-// of them by rank goes without.
+// owner rather than having it come early. Where owners own each other in a circle, one of them
+// goes without.
 func inOrder(items []Item) []Item {
 	open, owned := map[Key]int{}, map[Key][]*Item{}
-	var ready, all waiting
+	left := map[Key]*Item{}
+	var ready waiting
 	for i := range items {
 		item := &items[i]
-		all = append(all, item)
+		left[item.Key] = item
 		open[item.Key] = len(item.Owners)
 		for _, o := range item.Owners {
 			owned[o.Key] = append(owned[o.Key], item)
@@ -94,24 +97,44 @@ func inOrder(items []Item) []Item {
 		}
 	}
 	heap.Init(&ready)
-	heap.Init(&all)
-	sorted, done := make([]Item, 0, len(items)), map[Key]bool{}
-	for len(sorted) < len(items) {
-		from := &ready
-		if len(ready) == 0 { // a circle
-			from = &all
+	sorted := make([]Item, 0, len(items))
+	for len(left) > 0 {
+		if len(ready) == 0 {
+			heap.Push(&ready, circle(left))
 		}
-		item := heap.Pop(from).(*Item)
-		if done[item.Key] {
-			continue
-		}
-		done[item.Key] = true
+		item := heap.Pop(&ready).(*Item)
+		delete(left, item.Key)
 		sorted = append(sorted, *item)
 		for _, next := range owned[item.Key] {
-			if open[next.Key]--; open[next.Key] == 0 {
+			if open[next.Key]--; open[next.Key] == 0 && left[next.Key] != nil {
 				heap.Push(&ready, next)
 			}
 		}
 	}
 	return sorted
+}
+
+// circle is where a circle of owners is cut, if each of the items has an owner among them:
+// not at one that is merely owned by someone in it.
+func circle(left map[Key]*Item) *Item {
+	at := slices.MinFunc(slices.Collect(maps.Keys(left)), before)
+	for seen := map[Key]bool{}; !seen[at]; at = ownerIn(left, at) {
+		seen[at] = true
+	}
+	first := at
+	for next := ownerIn(left, at); next != at; next = ownerIn(left, next) {
+		if before(next, first) < 0 {
+			first = next
+		}
+	}
+	return left[first]
+}
+
+func ownerIn(left map[Key]*Item, key Key) Key {
+	for _, o := range left[key].Owners {
+		if left[o.Key] != nil {
+			return o.Key
+		}
+	}
+	return key
 }
