@@ -137,8 +137,9 @@ func (c capture) claim() (*corev1.PersistentVolumeClaim, error) {
 		c.w.Claim.Sight = volumecapture.Missing
 		return nil, nil
 	}
-	c.w.Claim = volumecapture.Claim{
-		Sight: volumecapture.Here, UID: claim.UID, ResourceVersion: claim.ResourceVersion, Deleting: claim.DeletionTimestamp != nil,
+	c.w.Claim = volumecapture.Claim{Sight: volumecapture.Here, UID: claim.UID, ResourceVersion: claim.ResourceVersion}
+	if at := claim.DeletionTimestamp; at != nil {
+		c.w.Claim.Deleting, c.w.Claim.DeletedAt = true, at.Time
 	}
 	return claim, nil
 }

@@ -111,7 +111,7 @@ func anyWorld(r *rand.Rand) World {
 	if w.Keeping.Sight == request.Ours {
 		w.Keeping.UID = pick[types.UID](r, "", "k1", "k1")
 	}
-	w.Claim = Claim{Sight: pick(r, "", Missing, Barred, Here, Here, Here), UID: pick[types.UID](r, "c1", "c1", "c2"), ResourceVersion: "3", Bound: r.IntN(4) > 0, Deleting: r.IntN(4) == 0}
+	w.Claim = Claim{Sight: pick(r, "", Missing, Barred, Here, Here, Here), UID: pick[types.UID](r, "c1", "c1", "c2"), ResourceVersion: "3", Bound: r.IntN(4) > 0, Deleting: r.IntN(4) == 0, DeletedAt: born.Time}
 	w.Volume.Sight = pick(r, "", Missing, Here, Here, Here)
 	w.Volume.Driver = pick(r, "", "csi", "csi", "csi")
 	w.Volume.Policy = pick(r, "Delete", retain)

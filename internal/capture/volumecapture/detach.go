@@ -1,10 +1,15 @@
 package volumecapture
 
 import (
+	"time"
+
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
+
+// goes is how long a claim takes to go if nothing holds it.
+const goes = 10 * time.Second
 
 // retain is the policy of a volume that outlives its claim.
 const retain = "Retain"
@@ -43,13 +48,9 @@ func decideDetaching(in input) fsm.Decision {
 			Because("PersistentVolume %s is the capture, held by PersistentVolumeClaim %s", w.Volume.Name, HolderName(in.Obj.UID))
 	case s.Detached == nil || s.Origin == nil:
 		return fsm.Save(ReasonDetaching).Because("%s", detached(in))
-	case w.Volume.Sight == "", w.Claim.Sight == "", w.Holder.Sight == "", w.Keeping.Sight == "":
-		return detaching(in)
-	case outdated(in):
+	case !looked(w) || outdated(in):
 		return detaching(in).In(barrier)
-	case w.Volume.Sight == Missing || w.Volume.UID != s.Detached.UID:
-		return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost)
-	case w.Keeping.Sight != request.Ours || w.Keeping.UID == "":
+	case w.Volume.Sight == Missing || w.Volume.UID != s.Detached.UID || !kept(w):
 		return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost)
 	case w.Volume.Mark.By != in.Obj.UID:
 		return mark(in)
@@ -58,6 +59,13 @@ func decideDetaching(in input) fsm.Decision {
 	}
 	return hold(in)
 }
+
+// looked says that all that a step is chosen by was read.
+func looked(w World) bool {
+	return w.Volume.Sight != "" && w.Claim.Sight != "" && w.Holder.Sight != "" && w.Keeping.Sight != ""
+}
+
+func kept(w World) bool { return w.Keeping.Sight == request.Ours && w.Keeping.UID != "" }
 
 func detaching(in input) fsm.Decision {
 	return fsm.Wait(ReasonDetaching, "volume", "holder").In(recheck).Because("%s", detached(in))
@@ -95,6 +103,8 @@ func mark(in input) fsm.Decision {
 func take(in input) fsm.Decision {
 	w := in.World
 	switch {
+	case w.Claim.Deleting && in.Now.Before(w.Claim.DeletedAt.Add(goes)):
+		return detaching(in)
 	case w.Claim.Deleting:
 		return fsm.Wait(ReasonClaimGoing, "claim").In(recheck).
 			Because("PersistentVolumeClaim %s, which is deleted, to be gone: a pod may still use it", in.Obj.Spec.Target.Name)

@@ -1,6 +1,8 @@
 package volumecapture
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -42,8 +44,9 @@ type Claim struct {
 	ResourceVersion string    `json:"resourceVersion,omitempty"`
 	// Bound says that claim and volume name each other: a claim that is not bound may name
 	// anybody's volume.
-	Bound    bool `json:"bound,omitempty"`
-	Deleting bool `json:"deleting,omitempty"`
+	Bound     bool      `json:"bound,omitempty"`
+	Deleting  bool      `json:"deleting,omitempty"`
+	DeletedAt time.Time `json:"deletedAt,omitzero"`
 }
 
 // Volume is a PersistentVolume.

@@ -1,0 +1,108 @@
+package volumecapture
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+func with(b bench, phase fsm.Phase, change func(*fsm.Rule[input])) bench {
+	m := Machine
+	m.Phases = maps.Clone(m.Phases)
+	rule := m.Phases[phase]
+	change(&rule)
+	m.Phases[phase] = rule
+	b.Machine = &m
+	return b
+}
+
+func caught(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+func TestFaultClaimDeletedBeforeItsVolumeIsMarked(t *testing.T) {
+	b := with(detaches(), Detaching, func(r *fsm.Rule[input]) {
+		r.Decide = func(in input) fsm.Decision {
+			if claimed(in) && !in.World.Claim.Deleting {
+				return do(in, DeleteClaim{in.World.Claim.UID, in.World.Claim.ResourceVersion})
+			}
+			return decideDetaching(in)
+		}
+	})
+	caught(t, b.ExploreIn(Detaching), "whose volume would go with it")
+}
+
+func TestFaultPolicyGivenBackBeforeTheVolumeIsHeld(t *testing.T) {
+	b := with(detaches(), Detaching, func(r *fsm.Rule[input]) {
+		r.Decide = func(in input) fsm.Decision {
+			if d := decideDetaching(in); len(d.Do) == 0 || d.Do[0].String() != "create-holder" {
+				return d
+			}
+			return do(in, RestorePolicy{seen(in.World.Volume), "Delete"})
+		}
+	})
+	caught(t, b.ExploreIn(Detaching), "lets a volume go that nobody holds")
+}
+
+func TestFaultVolumeStolen(t *testing.T) {
+	b := with(detaches(), Detaching, func(r *fsm.Rule[input]) {
+		r.Decide = func(in input) fsm.Decision {
+			if h := in.World.Holder; h.Sight == Ours && h.UID != "" && in.Obj.Status.Origin != nil && in.World.Self == Detaching {
+				return do(in, BindVolume{seen(in.World.Volume), h.UID})
+			}
+			return decideDetaching(in)
+		}
+	})
+	caught(t, b.ExploreIn(Detaching), "takes a volume from a claim that lives")
+}
+
+// The request in hand is of the past: the content was made and deleted since.
+func TestFaultSnapshotMadeAgainByAnOutdatedRequest(t *testing.T) {
+	b := with(snapshots(), Capturing, func(r *fsm.Rule[input]) {
+		r.Decide = func(in input) fsm.Decision {
+			in.World.Self = in.Obj.Status.Phase
+			return decideCapturing(in)
+		}
+	})
+	b.Safe, b.End = nil, "Failed/DriverError"
+	b.Settle = func(r *capturev1.VolumeCaptureRequest, w World) World {
+		w.Self = r.Status.Phase
+		return broken(r, w) // and a content that is deleted goes at once
+	}
+	b.Object = func() *capturev1.VolumeCaptureRequest {
+		r := object()
+		r.Spec.OnTransientError = capturev1.FailAtOnce
+		return r
+	}
+	caught(t, b.Stale(), "create-content:2")
+}
+
+func TestFaultStatusLostAndBegunAnew(t *testing.T) {
+	b := snapshots()
+	m := Machine
+	m.Lost = func(input) (fsm.Phase, bool) { return Pending, false }
+	b.Machine = &m
+	b.Settle = broken
+	b.End = "Failed/DeadlineExceeded"
+	b.Also = nil
+	caught(t, b.Amnesia(), "ends")
+}
+
+func TestFaultOtherWordsBeforeAndAfter(t *testing.T) {
+	b := with(snapshots(), Capturing, func(r *fsm.Rule[input]) {
+		r.Decide = func(in input) fsm.Decision {
+			d := decideCapturing(in)
+			if d.On == "" {
+				d = d.Because("looked at %s", in.Now)
+			}
+			return d
+		}
+	})
+	caught(t, b.Rest(), "writes at rest")
+}
