@@ -70,8 +70,7 @@ func (r *Restorer) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 		return reconcile.Result{}, reconcile.TerminalError(fmt.Errorf("step: %w", err))
 	}
 	next := restorer.Machine.Reduce(in, step, r.perform(ctx, in.Obj, step.Decision))
-	r.remember(req.Namespace, parts, next.Obj, in.World)
-	if next.Again == fsm.Never {
+	if !r.remember(req.Namespace, parts, next.Obj, in.World) || next.Again == fsm.Never {
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{RequeueAfter: max(next.Again, time.Nanosecond)}, nil
@@ -109,14 +108,16 @@ func (r *Restorer) place(namespace string, parts []string) *restorer.Restore {
 	return known
 }
 
-// remember keeps the place of a request, until there is nothing to do for it.
-func (r *Restorer) remember(namespace string, parts []string, obj *restorer.Restore, w restorer.World) {
+// remember keeps the place of a request until there is nothing to do for it. Then only a watch
+// leads to another look: what is forgotten would be new every time.
+func (r *Restorer) remember(namespace string, parts []string, obj *restorer.Restore, w restorer.World) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := read.Key{Namespace: namespace, Name: parts[1]}
 	if obj.Status.Phase == restorer.Idle && w.Request != restorer.Wanted {
 		delete(r.places, key)
-		return
+		return false
 	}
 	r.places[key] = obj
+	return true
 }
