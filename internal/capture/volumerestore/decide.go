@@ -58,17 +58,22 @@ func decideRestoring(in input) fsm.Decision {
 		return fsm.Wait(ReasonRestoring, "claims").In(recheck).
 			Because("%s to be bound; the restorer of %s says %s, and tries again", claimName(in), in.Obj.Status.Source.Driver, w.Claim.Trouble)
 	}
-	return fsm.Wait(ReasonRestoring, "claims").In(recheck).Because("statecraft-restorer of %s to restore %s", in.Obj.Status.Source.Driver, claimName(in))
+	return fsm.Wait(ReasonRestoring, "claims").In(recheck).Because("%s", awaited(in, in.Obj.Status.Source))
 }
 
-// decideSource finds out what is restored once more, after the status was lost.
+func awaited(in input, source *capturev1.ResolvedSource) string {
+	return "statecraft-restorer of " + source.Driver + " to restore " + claimName(in)
+}
+
+// decideSource records what is restored: with the move to this phase, and once more after the
+// status was lost. Its words are those of the wait that follows, or they would be a write.
 func decideSource(in input) fsm.Decision {
 	v := refused(in)
 	switch {
 	case v.given():
 		return v.fire()
 	case in.World.Source.Sight == Ready:
-		return fsm.Save(ReasonRecording)
+		return fsm.Save(ReasonRestoring).Because("%s", awaited(in, in.World.Source.Resolved))
 	}
 	return fsm.Wait(ReasonNotLooked, "captures").In(recheck)
 }

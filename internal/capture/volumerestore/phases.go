@@ -40,7 +40,6 @@ const (
 	ReasonAccepted          fsm.Reason = "Accepted"          // there is something to restore, and it fits
 	ReasonKeeping           fsm.Reason = "Keeping"           // the keeper is being made
 	ReasonKept              fsm.Reason = "Kept"              // the keeper is there
-	ReasonRecording         fsm.Reason = "Recording"         // what is restored is being saved
 	ReasonRestoring         fsm.Reason = "Restoring"         // the restorer makes the claim and its volume
 	ReasonBound             fsm.Reason = "Bound"             // the claim is bound to the restored volume
 	ReasonProbing           fsm.Reason = "Probing"           // the Job of a rehearsal runs
