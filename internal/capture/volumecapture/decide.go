@@ -9,7 +9,7 @@ import (
 )
 
 // recheck is how soon what is awaited is looked at even if nothing wakes us.
-const recheck = 10 * time.Second
+const recheck = 30 * time.Second
 
 // barrier is how soon an object is looked at again whose UID is not known.
 const barrier = time.Second
@@ -137,12 +137,10 @@ func decidePreparing(in input) fsm.Decision {
 // decideCapturing waits with the same words before the content is made and after: other
 // words would be another write.
 func decideCapturing(in input) fsm.Decision {
+	if d, stop := snapshottable(in); stop {
+		return d
+	}
 	switch c := in.World.Content; {
-	case c.Sight == Taken:
-		return fsm.Fire(Refused, capturev1.ReasonNameTaken).
-			Because("VolumeSnapshotContent %s exists and is not of this request", ContentName(in.Obj.UID))
-	case c.Sight == Barred:
-		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("the manager may not read VolumeSnapshotContents")
 	case c.Sight == Missing:
 		return snapshot(in)
 	case c.Sight == Unserved:
@@ -160,6 +158,18 @@ func decideCapturing(in input) fsm.Decision {
 			Because("the driver, which reports an error and tries again: see status.error of VolumeSnapshotContent %s", ContentName(in.Obj.UID))
 	}
 	return capturing(in)
+}
+
+// snapshottable says what keeps the content from being made.
+func snapshottable(in input) (d fsm.Decision, stop bool) {
+	switch in.World.Content.Sight {
+	case Taken:
+		return fsm.Fire(GaveUp, capturev1.ReasonNameTaken).
+			Because("VolumeSnapshotContent %s exists and is not of this request", ContentName(in.Obj.UID)), true
+	case Barred:
+		return fsm.Fire(GaveUp, capturev1.ReasonForbidden).Because("the manager may not read VolumeSnapshotContents"), true
+	}
+	return d, false
 }
 
 // outdated says that the request is not known to be where it is believed to be. A content
@@ -185,7 +195,7 @@ func snapshot(in input) fsm.Decision {
 		return fsm.Wait(ReasonCapturing, "keeper").In(barrier).Because("%s", captured(in))
 	}
 	if d, stop := capturable(in); stop {
-		return d
+		return givenUp(d)
 	}
 	if in.Obj.Status.Origin == nil {
 		return fsm.Save(ReasonCapturing).Because("%s", captured(in))
@@ -194,6 +204,15 @@ func snapshot(in input) fsm.Decision {
 		Keeper: w.Keeping.UID, Driver: w.Volume.Driver, Handle: w.Volume.Handle, Mode: w.Volume.Mode,
 		Class: w.Class.Name, Secret: w.Class.Secret, Origin: *in.Obj.Status.Origin,
 	}).Because("%s", captured(in))
+}
+
+// givenUp is a refusal by someone who is not sure that nothing was made: while he looked,
+// another leader may have acted. Cleaning up looks again.
+func givenUp(d fsm.Decision) fsm.Decision {
+	if d.On == Refused {
+		d.On = GaveUp
+	}
+	return d
 }
 
 // decideCleaningUp deletes what was made, and then ends for the reason that it was given up for.

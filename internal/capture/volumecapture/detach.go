@@ -91,10 +91,10 @@ func seen(v Volume) Seen { return Seen{v.Name, v.UID, v.ResourceVersion} }
 // mark makes the volume outlive its claim, if all is still as it was found.
 func mark(in input) fsm.Decision {
 	if d, stop := capturable(in); stop {
-		return d
+		return givenUp(d)
 	}
 	if d, stop := detachable(in); stop {
-		return d
+		return givenUp(d)
 	}
 	return do(in, MarkVolume{seen(in.World.Volume), in.Obj.Status.Detached.ReclaimPolicy, *in.Obj.Status.Origin})
 }

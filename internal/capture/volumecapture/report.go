@@ -110,31 +110,36 @@ func failed(out *capturev1.VolumeCaptureRequest, in input, outcomes []fsm.Outcom
 }
 
 func words(in input, why fsm.Reason, outcomes []fsm.Outcome) string {
-	w := in.World
-	switch why {
-	case capturev1.ReasonDriverError:
-		return "the driver says: " + w.Content.Error
-	case capturev1.ReasonDeadlineExceeded:
-		said := gaveUpOn(in.Obj.Status.WaitingFor)
-		if w.Content.Error != "" {
-			said += "; the driver says: " + w.Content.Error
-		}
-		return said + leftBehind(in)
-	case capturev1.ReasonArtifactLost:
-		return "somebody deleted what the request had made, or its keeper" + leftBehind(in)
-	case capturev1.ReasonInUse:
-		return usedBy(in)
-	case capturev1.ReasonInvalidTarget:
-		return "PersistentVolume " + w.Volume.Name + " is bound to another claim by now"
-	case capturev1.ReasonNameTaken:
-		return "PersistentVolumeClaim " + HolderName(in.Obj.UID) + " exists and is not of this request" + leftBehind(in)
-	}
 	for _, o := range outcomes {
 		if o.Err != nil {
 			return o.Effect.String() + ": " + fsm.Said(o.Err)
 		}
 	}
-	return ""
+	switch why {
+	case capturev1.ReasonDriverError:
+		return "the driver says: " + in.World.Content.Error
+	case capturev1.ReasonDeadlineExceeded:
+		return gaveUpOn(awaited(in)) + leftBehind(in)
+	case capturev1.ReasonArtifactLost:
+		return "somebody deleted what the request had made, or its keeper" + leftBehind(in)
+	}
+	for _, refuses := range []func(input) (fsm.Decision, bool){snapshottable, detachable, capturable} {
+		if d, stop := refuses(in); stop && d.Reason == why {
+			return d.Message + leftBehind(in)
+		}
+	}
+	return "PersistentVolume " + in.World.Volume.Name + " is bound to another claim by now" + leftBehind(in)
+}
+
+// awaited is what was waited for when the time was over.
+func awaited(in input) string {
+	switch {
+	case in.Obj.Spec.Mode == capturev1.Detach:
+		return detached(in)
+	case in.World.Content.Error != "":
+		return captured(in) + "; the driver says: " + in.World.Content.Error
+	}
+	return captured(in)
 }
 
 // leftBehind says what a person must see to after a volume was taken from its claim.
