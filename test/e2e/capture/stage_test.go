@@ -140,10 +140,10 @@ func (s *stage) gone(obj client.Object) {
 	harness.Eventually(s.t, within, poll, func() error { return harness.Gone(s.t.Context(), s.c, obj) })
 }
 
-// delete deletes something, in the background.
+// delete deletes something, in the background; also when the test has ended.
 func (s *stage) delete(obj client.Object) {
 	s.t.Helper()
-	if err := s.c.Delete(s.t.Context(), obj, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+	if err := s.c.Delete(context.WithoutCancel(s.t.Context()), obj, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 		s.t.Fatal(err)
 	}
 }

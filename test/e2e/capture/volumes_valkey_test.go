@@ -3,16 +3,16 @@
 package capture
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/valkey-io/valkey-go"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -90,7 +90,7 @@ func (s *stage) cluster(name, class string) *valkeyv1.ValkeyCluster {
 	s.t.Helper()
 	vkc := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: valkeyv1.ValkeyClusterSpec{
 		Image:       images.Valkey81,
-		Persistence: valkeyv1.Persistence{Enabled: true, Size: ptr.To(resource.MustParse("64Mi")), StorageClassName: &class, WhenDeleted: valkeyv1.DeleteVolumes},
+		Persistence: valkeyv1.Persistence{Enabled: true, Size: &size, StorageClassName: &class, WhenDeleted: valkeyv1.DeleteVolumes},
 	}}
 	s.create(vkc)
 	harness.Eventually(s.t, runsWithin, poll, func() error {
@@ -99,33 +99,65 @@ func (s *stage) cluster(name, class string) *valkeyv1.ValkeyCluster {
 		}
 		return nil
 	})
-	s.t.Cleanup(func() { s.kubectl("delete", "vkc", name, "--wait=false") })
+	s.t.Cleanup(func() { s.delete(vkc) })
 	return vkc
 }
 
 // put sets all keys to a value.
 func (s *stage) put(vkc *valkeyv1.ValkeyCluster, value string) {
 	s.t.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: vkc.Name + "-0-0"}}
-	s.exec(pod, fmt.Sprintf(`for i in $(seq 1 %d); do echo "SET key:$i %s"; done | valkey-cli -c >/dev/null`, keys, value))
+	c := s.dial(s.address(vkc.Name+"-0-0"), false)
+	for i := range keys {
+		if err := c.Do(s.t.Context(), c.B().Set().Key(fmt.Sprintf("key:%d", i)).Value(value).Build()).Error(); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // found counts the keys of a restored volume that have the value of before, as a server reads them that stands alone.
-func (s *stage) found(claim string) int {
+func (s *stage) found(claim string) (n int) {
 	s.t.Helper()
 	pod := shell(claim+"-server", &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim}})
 	pod.Spec.Containers[0].Image = images.Valkey81
+	pod.Spec.Containers[0].Command = []string{"valkey-server", "--dir", mounted, "--appendonly", "yes", "--save", "", "--protected-mode", "no"}
 	s.create(pod)
+	s.t.Cleanup(func() {
+		if s.t.Failed() {
+			out, _ := s.b.Kubectl(context.WithoutCancel(s.t.Context()), "logs", "-n", s.namespace, pod.Name, "--tail=40")
+			s.t.Logf("log of %s:\n%s", pod.Name, out)
+		}
+	})
 	s.kubectl("wait", "pod/"+pod.Name, "--for=condition=Ready", "--timeout=60s")
-	out := s.exec(pod, `cd `+mounted+` && valkey-server --port 7000 --dir `+mounted+` --appendonly yes --save "" --daemonize yes >/dev/null &&
-until valkey-cli -p 7000 ping 2>/dev/null | grep -q PONG; do sleep 0.2; done;
-valkey-cli -p 7000 --scan | while read k; do echo "GET $k"; done | valkey-cli -p 7000 | grep -c before`)
-	s.delete(pod)
-	n, err := strconv.Atoi(strings.TrimSpace(out))
-	if err != nil {
-		s.t.Fatal(err)
+	c := s.dial(s.address(pod.Name), true)
+	for i := range keys {
+		value, err := c.Do(s.t.Context(), c.B().Get().Key(fmt.Sprintf("key:%d", i)).Build()).ToString()
+		if err != nil && !valkey.IsValkeyNil(err) {
+			s.t.Fatal(err)
+		}
+		if value == "before" {
+			n++
+		}
 	}
+	s.delete(pod)
 	return n
+}
+
+// dial connects to a server, which may stand alone.
+func (s *stage) dial(address string, alone bool) valkey.Client {
+	s.t.Helper()
+	var c valkey.Client
+	harness.Eventually(s.t, within, poll, func() (err error) {
+		c, err = valkey.NewClient(valkey.ClientOption{InitAddress: []string{address}, ForceSingleClient: alone, DisableCache: true})
+		return err
+	})
+	s.t.Cleanup(c.Close)
+	return c
+}
+
+// address is where the server in a pod is reached.
+func (s *stage) address(pod string) string {
+	s.t.Helper()
+	return s.kubectl("get", "pod", pod, "-o", "jsonpath={.status.podIP}") + ":6379"
 }
 
 // upgrade is one to 9.1 that captures first.
