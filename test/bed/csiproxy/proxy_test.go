@@ -162,6 +162,20 @@ func TestADeadDriverRefusesAndAnswersAgainOnceAlive(t *testing.T) {
 	eventually(t, "an answer", func() bool { return r.ask(t.Context()) == codes.OK })
 }
 
+func TestACallUnderWayIsCutOffWhenTheDriverDies(t *testing.T) {
+	r := start(t)
+	release := r.proxy.Hold(method)
+	answer := make(chan codes.Code, 1)
+	go func() { answer <- r.ask(t.Context()) }()
+	eventually(t, "the call", func() bool { return r.proxy.Calls(method) == 1 })
+	r.proxy.Dead()
+	if code := <-answer; code != codes.Unavailable {
+		t.Errorf("answer of a driver that died: %s", code)
+	}
+	release()
+	eventually(t, "the call to be applied all the same", func() bool { return r.driver.made.Load() == 1 })
+}
+
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), askEvery, soon, true, func(context.Context) (bool, error) {
