@@ -1,9 +1,16 @@
 package restorer
 
 import (
+	"time"
+
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
+
+// now performs effects and looks again at once: all reads are live, so what was done is seen.
+func now(why fsm.Reason, effects ...fsm.Effect) fsm.Decision {
+	return fsm.Do(why, effects...).In(time.Millisecond)
+}
 
 // decideClaiming makes the claim before the volume: a name that is taken and a quota that is
 // used up show before storage is spent.
@@ -16,7 +23,7 @@ func decideClaiming(in input) fsm.Decision {
 	case w.Claim.Sight == Free && (w.Keeper.Needed && w.Keeper.UID == "" || !w.Moves && w.Class.Name == ""):
 		return fsm.Wait(ReasonNotLooked, "requests").In(recheck)
 	case w.Claim.Sight == Free:
-		return fsm.Do(ReasonNoClaim, CreateClaim{w.Class.Name, destined(in), w.Keeper.UID})
+		return now(ReasonNoClaim, CreateClaim{w.Class.Name, destined(in), w.Keeper.UID})
 	case w.PV.Sight == Strange:
 		return fsm.Wait(ReasonVolumeInTheWay, "claims").In(recheck)
 	case w.Claim.Consumer:
@@ -26,7 +33,7 @@ func decideClaiming(in input) fsm.Decision {
 	case w.Intent.Draft == nil:
 		return fsm.Wait(ReasonNotLooked, "claims").In(recheck)
 	}
-	return fsm.Do(ReasonIntending, CreateIntent{*w.Intent.Draft})
+	return now(ReasonIntending, CreateIntent{*w.Intent.Draft})
 }
 
 // destined is the volume that the claim is for, unless a pod decides where it is made.
@@ -43,7 +50,7 @@ func destined(in input) string {
 // tell tells the claim once, and waits for somebody to act.
 func tell(in input, t Trouble) fsm.Decision {
 	if c := in.World.Claim; c.Told != t.Reason {
-		return fsm.Do(ReasonTelling, Tell{c.ref(), t.Reason, t.Words})
+		return now(ReasonTelling, Tell{c.ref(), t.Reason, t.Words})
 	}
 	return fsm.Wait(ReasonStuck, "claims").In(recheck)
 }
@@ -58,19 +65,19 @@ func decideProvisioning(in input) fsm.Decision {
 	intent := *w.Intent.Intent
 	switch {
 	case w.PV.Sight == ForUs && w.Claim.Told != "":
-		return fsm.Do(ReasonOwned, Tell{Claim: w.Claim.ref()}, RemoveIntent{w.Intent.UID, w.Intent.ResourceVersion})
+		return now(ReasonOwned, Tell{Claim: w.Claim.ref()}, RemoveIntent{w.Intent.UID, w.Intent.ResourceVersion})
 	case w.PV.Sight == ForUs:
-		return fsm.Do(ReasonOwned, RemoveIntent{w.Intent.UID, w.Intent.ResourceVersion})
+		return now(ReasonOwned, RemoveIntent{w.Intent.UID, w.Intent.ResourceVersion})
 	case w.PV.Sight == Strange:
 		return fsm.Wait(ReasonVolumeInTheWay, "claims").In(recheck)
 	case w.Request != Wanted: // its status may have been lost: nothing is made that was not asked for
 		return fsm.Wait(ReasonNotLooked, "requests").In(recheck)
 	case s.Volume != nil:
-		return fsm.Do(ReasonPublishing, CreatePV{intent, *s.Volume})
+		return now(ReasonPublishing, CreatePV{intent, *s.Volume})
 	case s.Trouble != nil && w.Claim.Told != s.Trouble.Reason:
-		return fsm.Do(ReasonTelling, Tell{w.Claim.ref(), s.Trouble.Reason, s.Trouble.Words})
+		return now(ReasonTelling, Tell{w.Claim.ref(), s.Trouble.Reason, s.Trouble.Words})
 	}
-	return fsm.Do(ReasonAsking, CreateVolume{intent})
+	return now(ReasonAsking, CreateVolume{intent})
 }
 
 // decideMoving hands the volume over, if nobody else was faster.
@@ -81,7 +88,7 @@ func decideMoving(in input) fsm.Decision {
 	}
 	switch w.PV.Sight {
 	case Held:
-		return fsm.Do(ReasonMoving, MoveVolume{w.PV, w.Claim.ref()})
+		return now(ReasonMoving, MoveVolume{w.PV, w.Claim.ref()})
 	case NoPV:
 		return tell(in, Trouble{capturev1.ReasonSourceConsumed, "PersistentVolume " + w.PV.Name + " is gone"})
 	}
@@ -97,9 +104,9 @@ func decideDiscarding(in input) fsm.Decision {
 	}
 	switch remove := (RemoveIntent{w.Intent.UID, w.Intent.ResourceVersion}); {
 	case w.Intent.Sight == Intended && w.PV.Sight != NoPV:
-		return fsm.Do(ReasonOwned, remove)
+		return now(ReasonOwned, remove)
 	case w.Intent.Sight == Intended:
-		return fsm.Do(ReasonAbandoned, DiscardVolume{*w.Intent.Intent}, remove)
+		return now(ReasonAbandoned, DiscardVolume{*w.Intent.Intent}, remove)
 	}
-	return fsm.Do(ReasonAbandoned, DeleteClaim{w.Claim.Name, w.Claim.UID, w.Claim.ResourceVersion})
+	return now(ReasonAbandoned, DeleteClaim{w.Claim.Name, w.Claim.UID, w.Claim.ResourceVersion})
 }
