@@ -41,12 +41,13 @@ func Consistently(t testing.TB, during, every time.Duration, ask func() error) {
 	}
 }
 
-// Gone says nil when the object is gone, or another has its name.
+// Gone says nil when the object is gone, or another has its name. One that is known by its name only is gone when
+// nobody has that name.
 func Gone(ctx context.Context, c client.Client, obj client.Object) error {
 	there := obj.DeepCopyObject().(client.Object)
 	err := c.Get(ctx, client.ObjectKeyFromObject(obj), there)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && there.GetUID() != obj.GetUID():
+	case apierrors.IsNotFound(err), err == nil && obj.GetUID() != "" && there.GetUID() != obj.GetUID():
 		return nil
 	case err != nil:
 		return err
