@@ -42,10 +42,16 @@ func (o ManifestRestore) Observe(ctx context.Context, r *capturev1.ManifestResto
 	if w.Source, err = o.source(ctx, r); err != nil {
 		return manifestrestore.World{}, err
 	}
-	if r.Status.Phase == manifestrestore.Verifying {
+	if verifies(r.Status.Phase, w.Work) {
 		w.Volumes, err = o.volumes(ctx, r, keeping.UID)
 	}
 	return w, err
+}
+
+// verifies says that volumes are needed: in Verifying, and in the pass that gets there. They
+// would be looked at a pass later otherwise, and the status be written once more to say so.
+func verifies(phase fsm.Phase, w manifestrestore.Work) bool {
+	return phase == manifestrestore.Verifying || phase == manifestrestore.Applying && w.Stage == manifestrestore.Apply && w.State == manifestrestore.Ended
 }
 
 // work is what is known of the job of this very request.
