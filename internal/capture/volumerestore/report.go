@@ -2,6 +2,7 @@ package volumerestore
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,11 +17,15 @@ import (
 // ProbeName is the name of the Job of a rehearsal.
 func ProbeName(uid types.UID) string { return "rehearsal-" + string(uid) }
 
+// sourced are the phases in which it is decided what is restored. The last is of a request that
+// lost its status, and finds that it had succeeded.
+var sourced = []fsm.Phase{Restoring, Rehearsing, Succeeded}
+
 // report notes what is restored once it is decided, what was made, and why a request is
 // given up while that must not be forgotten.
 func report(out *capturev1.VolumeRestoreRequest, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
 	s, w := &out.Status, in.World
-	if s.Phase == Restoring && s.Source == nil && w.Source.Sight == Ready {
+	if s.Source == nil && w.Source.Sight == Ready && slices.Contains(sourced, s.Phase) {
 		s.Source = w.Source.Resolved.DeepCopy()
 	}
 	if s.PVCRef == nil && w.Claim.bound() && (s.Phase == Rehearsing || s.Phase == Succeeded) {
