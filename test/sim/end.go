@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -64,11 +65,16 @@ func (r *run) state(found []*unstructured.Unstructured) (map[string]string, erro
 		if r.play.Equal != nil {
 			r.play.Equal(obj)
 		}
-		text, err := yaml.Marshal(obj.Object)
+		content, err := json.Marshal(obj.Object)
 		if err != nil {
 			return nil, fmt.Errorf("print %s: %w", obj.GetName(), err)
 		}
-		state[r.plain(obj.GetKind()+" "+obj.GetName())] = r.plain(string(text))
+		// Names are replaced before lines are broken, which depends on how long they are.
+		text, err := yaml.JSONToYAML([]byte(r.plain(string(content))))
+		if err != nil {
+			return nil, fmt.Errorf("print %s: %w", obj.GetName(), err)
+		}
+		state[r.plain(obj.GetKind()+" "+obj.GetName())] = string(text)
 	}
 	return state, nil
 }

@@ -32,6 +32,9 @@ func (r *run) wrote(ctx context.Context, call *Call, verb, subresource string, o
 	if err != nil {
 		return err
 	}
+	if is != nil && released(is) {
+		is = nil
+	}
 	r.tally(call, verb+subresource, ref, is)
 	r.changed(ref, is, call)
 	return nil
@@ -54,6 +57,12 @@ func (r *run) look(ctx context.Context, ref Ref, deleted bool) (*unstructured.Un
 	}
 	is.SetManagedFields(nil)
 	return is, err
+}
+
+// released says that a write took the last finalizer off an object that is deleted: then it is gone.
+func released(obj *unstructured.Unstructured) bool {
+	grace := obj.GetDeletionGracePeriodSeconds()
+	return obj.GetDeletionTimestamp() != nil && len(obj.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
 }
 
 // tally counts children that a controller made or removed, each once.
