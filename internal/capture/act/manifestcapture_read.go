@@ -19,12 +19,13 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
-// Pages are as large as fits into so many bytes, going by those before; the first is small,
-// because one object may be larger than a megabyte.
+// Pages are as large as fits into so many bytes, going by those before. The first is of
+// objects of which nothing is known, and one may be larger than a megabyte: a page that is
+// too large is not read to its end, but asked for again with fewer objects.
 const (
-	firstPage   = 50
-	longestPage = 1000
+	longestPage = 500
 	pageBytes   = 4 << 20
+	shrinkBy    = 8
 )
 
 // sheet is what was read of one request at one moment.
@@ -46,7 +47,6 @@ type sheet struct {
 	done    bool // all is read
 	chunks  []checkpoint.Chunk
 	written int
-	alone   bool // nobody else has written chunks for this request
 }
 
 type answer struct {
@@ -57,8 +57,7 @@ type answer struct {
 // reader is the work that reads all objects of a request at a moment.
 func (a ManifestCapture) reader(r *capturev1.ManifestCaptureRequest, moment, task string) kube.Job {
 	key := client.ObjectKeyFromObject(r)
-	// Chunks are written in a later phase: who begins to read is the first.
-	s := a.Desk.sheet(key, &sheet{request: r.DeepCopy(), moment: moment, alone: true})
+	s := a.Desk.sheet(key, &sheet{request: r.DeepCopy(), moment: moment})
 	return func(ctx context.Context) (bool, error) {
 		done, err := a.readOn(ctx, key, s)
 		if done && err == nil {
@@ -122,7 +121,7 @@ func (a ManifestCapture) begin(ctx context.Context, key read.Key, s *sheet) erro
 	if s.encoder, err = checkpoint.NewEncoder(s.request.UID, s.seal); err != nil {
 		return err
 	}
-	s.intake, s.plan, s.limit = manifest.NewIntake(&s.request.Spec, plan), &plan, firstPage
+	s.intake, s.plan, s.limit = manifest.NewIntake(&s.request.Spec, plan), &plan, longestPage
 	return nil
 }
 
@@ -192,7 +191,7 @@ func (a ManifestCapture) readPage(ctx context.Context, s *sheet) error {
 func (s *sheet) advance(page manifest.Page, bytes int) {
 	if s.token = page.Continue; s.token == "" || len(s.denied) > 0 {
 		s.at++
-		s.token, s.limit = "", firstPage
+		s.token, s.limit = "", longestPage
 		return
 	}
 	each := max(1, bytes/max(1, len(page.Items)))
@@ -220,6 +219,9 @@ func (a ManifestCapture) fetch(ctx context.Context, s *sheet) chan answer {
 // notRead says what becomes of a page that could not be read.
 func (a ManifestCapture) notRead(s *sheet, q manifest.Query, err error) error {
 	switch {
+	case errors.Is(err, ErrPageTooLarge) && s.limit > 1:
+		s.limit = max(1, s.limit/shrinkBy)
+		return nil
 	case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 		return manifestcapture.ErrExpired
 	case apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "cannot impersonate"):

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,12 @@ type ListOptions struct {
 	Continue  string // where the page before has ended
 	Limit     int64
 }
+
+// mostOfPage is how many bytes of a page are read.
+const mostOfPage = 32 << 20
+
+// ErrPageTooLarge says that a page holds more than is read of one: ask for fewer objects.
+var ErrPageTooLarge = errors.New("the page is too large")
 
 // Server is the API server as a Source.
 type Server struct {
@@ -147,7 +154,19 @@ func (s *Server) List(ctx context.Context, q manifest.Query, o ListOptions) ([]b
 	} else {
 		req.Param("resourceVersion", o.Moment).Param("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
 	}
-	return req.DoRaw(ctx)
+	body, err := req.Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = body.Close() }()
+	page, err := io.ReadAll(io.LimitReader(body, mostOfPage+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read page: %w", err)
+	case len(page) > mostOfPage:
+		return nil, ErrPageTooLarge
+	}
+	return page, nil
 }
 
 // in is a client that is the ServiceAccount of a namespace.

@@ -31,9 +31,6 @@ type review struct {
 // request that it does not list: of somebody who worked on it before, and did not get so far.
 func (a ManifestCapture) verifier(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartVerifying, task string) kube.Job {
 	key, v := client.ObjectKeyFromObject(r), &review{of: e}
-	if done := a.Desk.Result(key); done.Task == manifestcapture.TaskOf(manifestcapture.TaskWrite, r.UID, e.Moment) {
-		v.looked = done.Alone // all chunks there are were written by this process: no list needed
-	}
 	return func(ctx context.Context) (bool, error) {
 		switch {
 		case v.point == nil:

@@ -35,7 +35,7 @@ func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestc
 		if err := a.commit(ctx, s, e); err != nil {
 			return false, err
 		}
-		a.Desk.publish(key, manifestcapture.Result{Task: task, Found: s.found(), Alone: s.alone})
+		a.Desk.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
 		a.Desk.close(key, s)
 		return true, nil
 	}

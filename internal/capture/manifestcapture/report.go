@@ -15,12 +15,7 @@ func report(out *capturev1.ManifestCaptureRequest, in input, d fsm.Decision, _ [
 	s, w := &out.Status, in.World
 	switch s.Phase {
 	case Reading, Writing:
-		if s.ResourceVersion == "" || d.Save {
-			s.ResourceVersion = w.Moment
-		}
-		if found := w.on(TaskRead).Found; found != nil && s.Phase == Writing {
-			s.Expected, s.Skipped = found.Expected, found.Skipped
-		}
+		reportRead(s, w, d)
 	case Verifying, Succeeded:
 		reportCheckpoint(s, w)
 	case CleaningUp:
@@ -30,6 +25,16 @@ func report(out *capturev1.ManifestCaptureRequest, in input, d fsm.Decision, _ [
 	}
 	if (s.Phase == Succeeded || s.Phase == Failed) && s.CompletionTimestamp == nil {
 		s.CompletionTimestamp = &metav1.Time{Time: in.Now.Truncate(time.Second)}
+	}
+}
+
+// reportRead notes the moment, and what was found then.
+func reportRead(s *capturev1.ManifestCaptureRequestStatus, w World, d fsm.Decision) {
+	if s.ResourceVersion == "" || d.Save {
+		s.ResourceVersion = w.Moment
+	}
+	if found := w.on(TaskRead).Found; found != nil && s.Phase == Writing {
+		s.Expected, s.Skipped = found.Expected, found.Skipped
 	}
 }
 

@@ -136,5 +136,4 @@ type Result struct {
 	Task    string // as TaskOf names it
 	Found   *Found
 	Checked *int32
-	Alone   bool // of writing: all chunks there are were written by this process
 }
