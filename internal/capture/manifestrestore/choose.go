@@ -17,11 +17,15 @@ type Seen struct {
 	UID        types.UID
 	Mark       Mark // zero unless this request wrote it
 	Controlled bool
+	Leaving    bool // it is being deleted
 }
 
 // See is what there is to know of an object that is there.
 func See(obj *unstructured.Unstructured, by types.UID) Seen {
-	return Seen{UID: obj.GetUID(), Mark: markOf(obj.GetAnnotations(), by), Controlled: metav1.GetControllerOf(obj) != nil}
+	return Seen{
+		UID: obj.GetUID(), Mark: markOf(obj.GetAnnotations(), by),
+		Controlled: metav1.GetControllerOf(obj) != nil, Leaving: obj.GetDeletionTimestamp() != nil,
+	}
 }
 
 // Move is what to do about an item.
@@ -61,6 +65,8 @@ func taken(i Item, policy capturev1.ConflictPolicy, seen Seen) (r capturev1.Obje
 		return result(capturev1.ResultFailed, capturev1.ReasonConflict, "the name is taken; delete what is there, or choose another conflictPolicy"), true
 	case i.Capture != "":
 		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "a volume is never replaced; delete the claim that is there"), true
+	case seen.Leaving:
+		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "what is there is being deleted, and what is written to it would go with it; try again when it is gone"), true
 	case seen.Controlled:
 		return result(capturev1.ResultFailed, ReasonControlled, "a controller looks after what is there, and would change it back; replace its owner"), true
 	case i.Group == "statecraft.dev" || strings.HasSuffix(i.Group, ".statecraft.dev"):

@@ -29,6 +29,7 @@ func TestWhatBecomesOfAName(t *testing.T) {
 		"Skip":                            {policy: capturev1.ConflictSkip, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultSkipped, reason: capturev1.ReasonNameTaken},
 		"Replace":                         {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Replace},
 		"Replace what is controlled":      {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1", Controlled: true}, move: Leave, result: capturev1.ResultFailed, reason: ReasonControlled},
+		"Replace what is being deleted":   {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1", Leaving: true}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
 		"Replace a claim with a volume":   {item: Item{Capture: "nightly"}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
 		"Replace a kind of ours":          {item: Item{Key: Key{Group: "valkey.statecraft.dev"}}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: ReasonOwnKind},
 		"create a kind of ours":           {item: Item{Key: Key{Group: "valkey.statecraft.dev"}}, policy: capturev1.ConflictReplace, move: Create},
