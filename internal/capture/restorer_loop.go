@@ -8,9 +8,13 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/capture/observe"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
@@ -34,6 +38,7 @@ type Restorer struct {
 	observe func(context.Context, *restorer.Restore) (restorer.World, error)
 	act     func(context.Context, *restorer.Restore, fsm.Effect) (string, error)
 	now     func() time.Time
+	events  events.EventRecorder // nil: none
 
 	mu     sync.Mutex
 	places map[read.Key]*restorer.Restore
@@ -44,7 +49,7 @@ func NewRestorer(e kube.Env, d csi.Driver, c RestorerConfig) *Restorer {
 	return &Restorer{
 		observe: observe.Restorer{Live: e.LiveReader(), Driver: c.Driver, Namespace: c.Namespace, Metadata: c.Metadata, FSType: c.FSType}.Observe,
 		act:     act.Restorer{Writer: e.Writer("restorer"), Live: e.LiveReader(), Driver: d, Namespace: c.Namespace, Now: e.Now}.Act,
-		now:     e.Now, places: map[read.Key]*restorer.Restore{},
+		now:     e.Now, events: e.Events, places: map[read.Key]*restorer.Restore{},
 	}
 }
 
@@ -86,11 +91,22 @@ func (r *Restorer) perform(ctx context.Context, obj *restorer.Restore, d fsm.Dec
 		outcomes = append(outcomes, fsm.Outcome{Effect: e, Ref: ref, Err: err})
 		if err != nil {
 			log.Info("effect failed", "effect", e.String(), "class", fsm.ClassOf(err), "error", err.Error())
+			r.tell(obj, e, err)
 			break
 		}
 		log.Info("effect performed", "effect", e.String())
 	}
 	return outcomes
+}
+
+// tell tells users of the request what the API server refuses, such as a claim beyond a quota:
+// while there is no claim, there is no condition to say it in.
+func (r *Restorer) tell(obj *restorer.Restore, e fsm.Effect, err error) {
+	if r.events == nil || fsm.ClassOf(err) != fsm.Refused {
+		return
+	}
+	about := &capturev1.VolumeRestoreRequest{ObjectMeta: metav1.ObjectMeta{Namespace: obj.Namespace, Name: obj.Name, UID: obj.UID}}
+	r.events.Eventf(about, nil, corev1.EventTypeWarning, "RestoreRefused", "Restore", "%s: %s", e, err)
 }
 
 // place is where a request stood when it was last looked at.

@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -169,6 +170,18 @@ func heedsQuotas(t *testing.T, s *storage, namespace string) {
 	if n := s.csi.Proxy().Calls("CreateVolume"); n != calls {
 		t.Errorf("storage was spent for a claim that the quota refuses: %d calls", n-calls)
 	}
+	harness.Eventually(t, soon, poll, func() error {
+		var told eventsv1.EventList
+		if err := s.client.List(t.Context(), &told, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for _, e := range told.Items {
+			if e.Reason == "RestoreRefused" && e.Regarding.Name == r.Name && strings.Contains(e.Note, "exceeded quota") {
+				return nil
+			}
+		}
+		return fmt.Errorf("nobody tells of the quota: %d events", len(told.Items))
+	})
 	s.nothingLeaks(t)
 }
 
