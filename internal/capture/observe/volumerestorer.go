@@ -142,8 +142,8 @@ func (o Restorer) claim(ctx context.Context, r *restorer.Restore, s *scene, inte
 
 // volume reads the PersistentVolume that is made or moved, and whose it is.
 func (o Restorer) volume(ctx context.Context, r *restorer.Restore, s scene) (restorer.PV, error) {
-	name, moved := restorer.VolumeName(r.UID), s.moved()
-	switch {
+	name := restorer.VolumeName(r.UID)
+	switch moved := s.moved(); {
 	case moved != nil:
 		name = moved.Name
 	case s.claim != nil && s.claim.Spec.VolumeName != "":
@@ -156,19 +156,24 @@ func (o Restorer) volume(ctx context.Context, r *restorer.Restore, s scene) (res
 	case err != nil:
 		return restorer.PV{}, fmt.Errorf("read volume %s: %w", name, err)
 	}
-	seen := restorer.PV{Sight: restorer.Strange, Name: name, UID: v.UID, ResourceVersion: v.ResourceVersion, Holder: "nobody"}
-	by := v.Spec.ClaimRef
+	return s.whose(&v, r.UID), nil
+}
+
+// whose says to whom a PersistentVolume belongs.
+func (s scene) whose(v *corev1.PersistentVolume, uid types.UID) restorer.PV {
+	seen := restorer.PV{Sight: restorer.Strange, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion, Holder: "nobody"}
+	by, moved := v.Spec.ClaimRef, s.moved()
 	if by == nil {
-		return seen, nil
+		return seen
 	}
 	seen.Holder = by.Namespace + "/" + by.Name
 	switch {
-	case s.claim != nil && by.UID == s.claim.UID && v.Annotations[capturev1.RestoreAnnotation] == string(r.UID):
+	case s.claim != nil && by.UID == s.claim.UID && v.Annotations[capturev1.RestoreAnnotation] == string(uid):
 		seen.Sight = restorer.ForUs
 	case moved != nil && by.UID == moved.HolderUID && v.UID == moved.UID:
 		seen.Sight = restorer.Held
 	}
-	return seen, nil
+	return seen
 }
 
 // keeper is that of a rehearsal.

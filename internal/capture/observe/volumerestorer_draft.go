@@ -47,16 +47,20 @@ func (o Restorer) draft(ctx context.Context, w *restorer.World, s scene, node st
 	if sketch.Topology, err = o.topology(ctx, s.class, node); err != nil {
 		return err
 	}
-	draft, flaw := restorer.Draft(sketch)
-	if s.class.Provisioner != o.Driver {
-		flaw = fmt.Errorf("StorageClass %s is of %s, and the capture is held by %s", s.class.Name, s.class.Provisioner, o.Driver)
-	}
-	if flaw != nil {
-		w.Intent.Flaw = &restorer.Trouble{Reason: capturev1.ReasonDriverError, Words: flaw.Error()}
-		return nil
-	}
-	w.Intent.Draft = draft
+	w.Intent.Draft, w.Intent.Flaw = o.drawn(sketch)
 	return nil
+}
+
+// drawn is the intent, or why there can be none.
+func (o Restorer) drawn(s restorer.Sketch) (*restorer.Intent, *restorer.Trouble) {
+	draft, err := restorer.Draft(s)
+	if s.Class.Provisioner != o.Driver {
+		err = fmt.Errorf("StorageClass %s is of %s, and the capture is held by %s", s.Class.Name, s.Class.Provisioner, o.Driver)
+	}
+	if err != nil {
+		return nil, &restorer.Trouble{Reason: capturev1.ReasonDriverError, Words: err.Error()}
+	}
+	return draft, nil
 }
 
 // topology is where the volume must be reachable: at the node that was selected, or where
