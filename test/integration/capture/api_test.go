@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -71,6 +72,7 @@ func TestASpecCannotBeChanged(t *testing.T) {
 func TestSamplesAndExplanations(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	harness.Install(t, b, area)
+	create(t, newClient(t, b), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}) // where some of them live
 	samples := filepath.Join(harness.Root(t), "config", "samples", area)
 	if out, err := b.Kubectl(t.Context(), "apply", "--dry-run=server", "-f", samples); err != nil {
 		t.Errorf("apply samples: %v\n%s", err, out)
