@@ -21,7 +21,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-// tenant lets the objects of a namespace be captured; with Secrets, if also says so.
+// tenant lets the objects of a namespace be captured, and whatever other roles allow.
 func tenant(t testing.TB, c client.Client, namespace string, roles ...string) {
 	t.Helper()
 	for _, role := range append(roles, "statecraft-capture-tenant") {
