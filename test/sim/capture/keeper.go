@@ -2,6 +2,7 @@
 package capture
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,14 +28,14 @@ var (
 // Subjects are the stories of area capture.
 func Subjects() []*sim.Subject {
 	hour := &metav1.Duration{Duration: time.Hour}
-	return []*sim.Subject{
+	return append(slices.Concat(volumeCaptures(), volumeRestores(), manifestCaptures()),
 		subject("keeper-follows", tale{mode: capturev1.FollowObject, lost: true}),
 		subject("keeper-outlives", tale{mode: capturev1.FollowObjectWithTTL, ttl: hour, lost: true}),
 		subject("keeper-grace", tale{mode: capturev1.FollowObject, grace: hour, lost: true}),
 		subject("keeper-follows-custom", tale{mode: capturev1.FollowObject, custom: true, lost: true}),
 		subject("keeper-expires", tale{mode: capturev1.TTL, ttl: hour, lost: true}),
 		subject("keeper-stays", tale{mode: capturev1.FollowObject}),
-	}
+	)
 }
 
 func subject(name string, t tale) *sim.Subject {
