@@ -58,13 +58,20 @@ func output(t *testing.T, command string) []string {
 	return strings.Split(counters.ReplaceAllString(string(out), ""), "\n")
 }
 
+// loopDevices are those over files of the test: other beds come and go meanwhile.
 func loopDevices(t *testing.T) []string {
 	t.Helper()
 	devices, err := loop.Devices()
 	if err != nil {
 		t.Fatal(err)
 	}
+	maps.DeleteFunc(devices, func(_, file string) bool { return !strings.HasPrefix(file, directory(t)) })
 	return slices.Sorted(maps.Keys(devices))
+}
+
+// directory is what the paths of all files of a test begin with.
+func directory(t *testing.T) string {
+	return os.TempDir() + "/" + strings.SplitN(t.Name(), "/", 2)[0]
 }
 
 func controlGroups() []string {
@@ -82,7 +89,7 @@ func controlGroups() []string {
 // ours, so its servers are looked for by the directory of the test.
 func processes(t *testing.T) []string {
 	t.Helper()
-	mine := os.TempDir() + "/" + strings.SplitN(t.Name(), "/", 2)[0]
+	mine := directory(t)
 	own, err := os.Readlink("/proc/self/ns/net")
 	if err != nil {
 		t.Fatal(err)
