@@ -48,7 +48,7 @@ func TestVolumesOfAnUpgradeAreCapturedFirst(t *testing.T) {
 		back := restore("back-"+strconv.Itoa(i), name, "restored-"+strconv.Itoa(i), atOnce, corev1.PersistentVolumeFilesystem)
 		s.create(back)
 		s.succeeds(back)
-		found += s.found(back.Spec.VolumeClaimTemplate.Name)
+		found += s.found(vkc, back.Spec.VolumeClaimTemplate.Name)
 	}
 	if found != keys {
 		t.Errorf("the captures hold %d keys as they were before, of %d", found, keys)
@@ -115,11 +115,12 @@ func (s *stage) put(vkc *valkeyv1.ValkeyCluster, value string) {
 }
 
 // found counts the keys of a restored volume that have the value of before, as a server reads them that stands alone.
-func (s *stage) found(claim string) (n int) {
+func (s *stage) found(vkc *valkeyv1.ValkeyCluster, claim string) (n int) {
 	s.t.Helper()
 	pod := shell(claim+"-server", &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim}})
 	pod.Spec.Containers[0].Image = images.Valkey81
 	pod.Spec.Containers[0].Command = []string{"valkey-server", "--dir", mounted, "--appendonly", "yes", "--save", "", "--protected-mode", "no"}
+	pod.Spec.SecurityContext = s.podOf(vkc).Spec.SecurityContext // of who owns the files
 	s.create(pod)
 	s.t.Cleanup(func() {
 		if s.t.Failed() {
@@ -140,6 +141,16 @@ func (s *stage) found(claim string) (n int) {
 	}
 	s.delete(pod)
 	return n
+}
+
+// podOf is a pod of a cluster.
+func (s *stage) podOf(vkc *valkeyv1.ValkeyCluster) *corev1.Pod {
+	s.t.Helper()
+	pod := &corev1.Pod{}
+	if err := s.c.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: vkc.Name + "-0-0"}, pod); err != nil {
+		s.t.Fatal(err)
+	}
+	return pod
 }
 
 // dial connects to a server, which may stand alone.
