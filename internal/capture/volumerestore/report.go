@@ -17,15 +17,17 @@ import (
 // ProbeName is the name of the Job of a rehearsal.
 func ProbeName(uid types.UID) string { return "rehearsal-" + string(uid) }
 
-// sourced are the phases in which it is decided what is restored. The last is of a request that
-// lost its status, and finds that it had succeeded.
-var sourced = []fsm.Phase{Restoring, Rehearsing, Succeeded}
+// sourced says that it is decided what is restored. A request that lost its status may find
+// that it had succeeded, or that it is being given up with a claim of its own.
+func sourced(phase fsm.Phase, w World) bool {
+	return slices.Contains([]fsm.Phase{Restoring, Rehearsing, Succeeded}, phase) || phase == CleaningUp && w.Claim.Sight == Ours
+}
 
 // report notes what is restored once it is decided, what was made, and why a request is
 // given up while that must not be forgotten.
 func report(out *capturev1.VolumeRestoreRequest, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
 	s, w := &out.Status, in.World
-	if s.Source == nil && w.Source.Sight == Ready && slices.Contains(sourced, s.Phase) {
+	if s.Source == nil && w.Source.Sight == Ready && sourced(s.Phase, w) {
 		s.Source = w.Source.Resolved.DeepCopy()
 	}
 	if s.PVCRef == nil && w.Claim.bound() && (s.Phase == Rehearsing || s.Phase == Succeeded) {
