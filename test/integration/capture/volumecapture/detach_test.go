@@ -40,6 +40,7 @@ func TestADetachedVolumeIsHeldWithItsDataAndGoesWithItsRequest(t *testing.T) {
 		"create persistentvolumeclaims":                             1,
 		"patch volumecapturerequests.capture.statecraft.dev/status": 3,
 	})
+	t.Logf("detached in %s", q.Status.CompletionTimestamp.Sub(q.CreationTimestamp.Time))
 	r.gone(claim)
 	r.held(q, volume)
 	if _, err := os.Stat(file); err != nil {
