@@ -24,8 +24,13 @@ import (
 func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartWriting, task string) kube.Job {
 	key := client.ObjectKeyFromObject(r)
 	s := a.Desk.sheet(key, &sheet{request: r.DeepCopy(), moment: e.Moment})
+	looked := false
 	return func(ctx context.Context) (bool, error) {
 		switch {
+		case !looked:
+			err := a.stillWrites(ctx, r, e.Moment)
+			looked = err == nil
+			return false, err
 		case !s.done:
 			_, err := a.readOn(ctx, key, s)
 			return false, err
@@ -39,6 +44,19 @@ func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestc
 		a.Desk.close(key, s)
 		return true, nil
 	}
+}
+
+// stillWrites reads the request itself: after a restart the cache may show it as it was before
+// it failed, and what was removed then would be written anew.
+func (a ManifestCapture) stillWrites(ctx context.Context, r *capturev1.ManifestCaptureRequest, moment string) error {
+	is := &capturev1.ManifestCaptureRequest{}
+	if err := a.Live.Get(ctx, client.ObjectKeyFromObject(r), is); err != nil {
+		return fmt.Errorf("read request %s: %w", r.Name, err)
+	}
+	if is.UID != r.UID || is.Status.Phase != manifestcapture.Writing || is.Status.ResourceVersion != moment {
+		return fmt.Errorf("write for request %s: it is not about to be written any more", r.Name)
+	}
+	return nil
 }
 
 func (a ManifestCapture) writeChunk(ctx context.Context, s *sheet, e manifestcapture.StartWriting) error {

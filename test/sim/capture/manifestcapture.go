@@ -36,6 +36,7 @@ func manifestCaptures() []*sim.Subject {
 		manifestCapture("capture-secrets", captureTale{secrets: true, ends: capturev1.ReasonCompleted}),
 		manifestCapture("capture-missing", captureTale{missing: true, ends: capturev1.ReasonNotFound}),
 		manifestCapture("capture-squatted", captureTale{squatted: true, ends: capturev1.ReasonNameTaken}),
+		manifestCapture("capture-robbed", captureTale{robbed: true, ends: capturev1.ReasonIncomplete}),
 	}
 }
 
@@ -98,6 +99,7 @@ type captureTale struct {
 	secrets  bool // Secrets are captured, too: chunks are other ones in every try
 	missing  bool // something is named that is not there
 	squatted bool // somebody else has the name of the checkpoint
+	robbed   bool // somebody deletes a chunk before it is read back
 	ends     fsm.Reason
 }
 
@@ -107,7 +109,8 @@ type captureStory struct {
 	world   *sim.World
 	server  *act.Server
 	request *capturev1.ManifestCaptureRequest
-	made    int // chunks that were made
+	made    int  // chunks that were made
+	rob     bool // one was deleted
 }
 
 func (t captureTale) open(w *sim.World, server *act.Server) *sim.Play {
@@ -128,12 +131,16 @@ func (t captureTale) open(w *sim.World, server *act.Server) *sim.Play {
 	if t.missing {
 		s.request.Spec.Targets = []capturev1.ManifestTarget{{Resource: "configmaps", Name: "nowhere"}}
 	}
-	return &sim.Play{
+	play := &sim.Play{
 		Main:   sim.Ref{GroupVersionKind: manifestCaptureKind, Key: client.ObjectKeyFromObject(s.request)},
 		Build:  s.build,
 		Steps:  []sim.Step{{Name: "ask for a capture", Do: s.begin, Until: s.ended}},
 		Always: s.always, End: s.end, Equal: s.equal, Others: s.others(),
 	}
+	if t.robbed {
+		play.Meanwhile = s.robs
+	}
+	return play
 }
 
 // storyLabel is borne by what is captured, and not by what the cluster puts into every namespace.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -46,6 +47,17 @@ func (s *captureStory) begin(ctx context.Context) error {
 	return nil
 }
 
+// robs deletes a chunk as soon as the checkpoint lists it.
+func (s *captureStory) robs(ctx context.Context) (changed bool, next time.Time, err error) {
+	point := &capturev1.ManifestCheckpoint{ObjectMeta: metav1.ObjectMeta{Name: codec.Name(s.request.UID)}}
+	if s.rob || s.request.UID == "" || !s.world.Find(point) {
+		return false, time.Time{}, nil
+	}
+	s.rob = true
+	chunk := &capturev1.ManifestCheckpointContentChunk{ObjectMeta: metav1.ObjectMeta{Name: point.Spec.Chunks[0].Name}}
+	return true, time.Time{}, s.world.Client.Delete(ctx, chunk)
+}
+
 // now is the request as it was last written, and why it ended, if it has.
 func (s *captureStory) now() (*capturev1.ManifestCaptureRequest, string) {
 	r := s.request.DeepCopy()
@@ -83,7 +95,7 @@ func (s *captureStory) always(change sim.Change) error {
 		return nil
 	}
 	point := &capturev1.ManifestCheckpoint{ObjectMeta: metav1.ObjectMeta{Name: codec.Name(s.request.UID)}}
-	if s.squatted || !s.world.Find(point) {
+	if s.squatted || s.rob || !s.world.Find(point) {
 		return nil
 	}
 	for _, ref := range point.Spec.Chunks {
@@ -167,6 +179,10 @@ func (s *captureStory) equal(obj *unstructured.Unstructured) {
 // try are other ones than those of the first, which are removed.
 func (s *captureStory) others() []sim.Other {
 	return []sim.Other{
+		{Name: "read back before it was robbed", Faults: []sim.Fault{sim.TwoLeaders, sim.Takeover}, Is: func() bool {
+			_, reason := s.now()
+			return s.robbed && reason == string(capturev1.ReasonCompleted)
+		}},
 		{Name: "status lost", Faults: []sim.Fault{sim.Wiped}, Is: func() bool {
 			_, reason := s.now()
 			return reason == string(fsm.Lost)
