@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"net/http"
+	"sync"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +20,7 @@ type Lab struct {
 	scheme  *runtime.Scheme
 	admin   client.WithWatch // of users, and of whoever looks from outside
 	actor   client.WithWatch // of controllers, with their rights
+	door    func() (http.RoundTripper, error)
 }
 
 // NewLab makes a bed ready for a subject.
@@ -27,6 +30,7 @@ func NewLab(t testing.TB, b *bed.Bed, s *Subject) *Lab {
 		s.Install(t, b)
 	}
 	lab := &Lab{bed: b, subject: s, scheme: runtime.NewScheme()}
+	lab.door = sync.OnceValues(lab.newDoor)
 	if err := lab.connect(); err != nil {
 		t.Fatal(err)
 	}

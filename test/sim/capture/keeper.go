@@ -28,7 +28,7 @@ var (
 // Subjects are the stories of area capture.
 func Subjects() []*sim.Subject {
 	hour := &metav1.Duration{Duration: time.Hour}
-	return append(slices.Concat(volumeCaptures(), volumeRestores(), manifestCaptures()),
+	return append(slices.Concat(volumeCaptures(), volumeRestores(), manifestRestores(), manifestCaptures()),
 		subject("keeper-follows", tale{mode: capturev1.FollowObject, lost: true}),
 		subject("keeper-outlives", tale{mode: capturev1.FollowObjectWithTTL, ttl: hour, lost: true}),
 		subject("keeper-grace", tale{mode: capturev1.FollowObject, grace: hour, lost: true}),
