@@ -143,3 +143,36 @@ func TestWhatTheClusterDoesNotHaveIsNoError(t *testing.T) {
 		})
 	}
 }
+
+// TestAllPagesAreRead serves keepers in two pages, the second with fewer fields than the first.
+func TestAllPagesAreRead(t *testing.T) {
+	var asked []string
+	hooks := interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		keepers, ok := list.(*capturev1.ObjectKeeperList)
+		if !ok {
+			return c.List(ctx, list, opts...)
+		}
+		if len(keepers.Items) > 0 || keepers.Continue != "" {
+			t.Error("a page is read over another one")
+		}
+		o := (&client.ListOptions{}).ApplyOptions(opts)
+		if asked = append(asked, o.Continue); len(asked) > 2 {
+			return fmt.Errorf("asked for pages %q", asked)
+		}
+		switch o.Continue {
+		case "":
+			keepers.Items = []capturev1.ObjectKeeper{{ObjectMeta: born("", "first", false)}}
+			keepers.Continue = "more"
+		case "more":
+			keepers.Items = []capturev1.ObjectKeeper{{ObjectMeta: born("", "second", false)}}
+		}
+		return nil
+	}}
+	inv, err := Gatherer{Live: reader(t, hooks)}.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(inv.Keepers) != 2 || inv.Keepers[0].Name != "first" || inv.Keepers[1].Name != "second" {
+		t.Errorf("keepers %+v", inv.Keepers)
+	}
+}
