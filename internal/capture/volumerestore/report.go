@@ -67,7 +67,7 @@ func verdictOf(out *capturev1.VolumeRestoreRequest, in input, outcomes []fsm.Out
 	switch {
 	case v.Message != "":
 	case last.Reason == capturev1.ReasonDeadlineExceeded:
-		v.Message = fmt.Sprintf("not done %d seconds after it was made; it waited for %s", in.Obj.Spec.DeadlineSeconds, in.Obj.Status.WaitingFor)
+		v.Message = fmt.Sprintf("not done %d seconds after it was made%s", in.Obj.Spec.DeadlineSeconds, waited(out, in))
 	case last.Reason == capturev1.ReasonSourceNotReady:
 		v.Message = in.World.Source.What + " was not finished in time"
 	case last.Event == fsm.Lost:
@@ -77,4 +77,16 @@ func verdictOf(out *capturev1.VolumeRestoreRequest, in input, outcomes []fsm.Out
 		v.Message = string(runes[:longestMessage-1]) + "…"
 	}
 	return v
+}
+
+// waited says what a request has waited for, as far as that is known.
+func waited(out *capturev1.VolumeRestoreRequest, in input) string {
+	what := in.Obj.Status.WaitingFor
+	if what == "" && out.Status.Source != nil {
+		what = awaited(in, out.Status.Source)
+	}
+	if what == "" {
+		return ""
+	}
+	return "; it waited for " + what
 }

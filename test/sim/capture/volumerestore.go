@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -108,7 +109,7 @@ func (t volumeRestoreTale) open(w *sim.World) *sim.Play {
 	case capturev1.ReasonDriverError:
 		s.request.Spec.OnTransientError = capturev1.FailAtOnce
 	case capturev1.ReasonDeadlineExceeded:
-		s.request.Spec.DeadlineSeconds = 120
+		s.request.Spec.DeadlineSeconds = 1800 // more than a clock jumps
 	}
 	play := &sim.Play{
 		Main:      sim.Ref{GroupVersionKind: restoreRequestKind, Key: client.ObjectKeyFromObject(s.request)},
@@ -118,6 +119,7 @@ func (t volumeRestoreTale) open(w *sim.World) *sim.Play {
 		Always:    s.always,
 		End:       s.end,
 		Others: []sim.Other{
+			{Name: "given up before it was begun", Faults: []sim.Fault{sim.ClockJump, sim.LostEvent}, Is: s.neverBegun},
 			{Name: "with its status lost", Faults: []sim.Fault{sim.Wiped}, Is: func() bool { return s.reason(s.request) == string(fsm.Lost) }},
 		},
 	}
@@ -137,7 +139,12 @@ func (s *volumeRestoreStory) steps() []sim.Step {
 				return s.world.Client.Delete(ctx, s.request)
 			}, Until: s.undone})
 	}
-	steps = append(steps, sim.Step{Name: "restore it", Do: begin(s.request), Until: func() error { return s.ended(s.request, s.ends) }})
+	steps = append(steps, sim.Step{Name: "restore it", Do: begin(s.request), Until: func() error {
+		if s.neverBegun() {
+			return errors.New("it was given up before it was begun")
+		}
+		return s.ended(s.request, s.ends)
+	}})
 	if s.moves {
 		steps = append(steps, sim.Step{Name: "restore it again", Do: begin(s.second), Until: func() error {
 			return s.ended(s.second, capturev1.ReasonSourceConsumed)
@@ -175,6 +182,9 @@ func (s *volumeRestoreStory) ended(r *capturev1.VolumeRestoreRequest, why fsm.Re
 		now := r.DeepCopy()
 		s.world.Find(now)
 		return fmt.Errorf("%s is %s for %q, and not ended for %s: %s", r.Name, now.Status.Phase, got, why, now.Status.WaitingFor)
+	}
+	if s.intent() {
+		return errors.New("the intent is still there")
 	}
 	return nil
 }

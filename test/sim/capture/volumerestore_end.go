@@ -30,6 +30,12 @@ func (s *volumeRestoreStory) reason(r *capturev1.VolumeRestoreRequest) string {
 	return ""
 }
 
+// neverBegun says that the deadline came before the restorer had anything to do.
+func (s *volumeRestoreStory) neverBegun() bool {
+	r := s.request.DeepCopy()
+	return s.reason(r) == string(capturev1.ReasonDeadlineExceeded) && s.world.Find(r) && r.Status.Source == nil
+}
+
 func (s *volumeRestoreStory) claim(r *capturev1.VolumeRestoreRequest) (*corev1.PersistentVolumeClaim, bool) {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: r.Spec.VolumeClaimTemplate.Name}}
 	return c, s.world.Find(c)

@@ -23,6 +23,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/sim"
@@ -80,10 +81,17 @@ func (s *volumeRestoreStory) refuses(restorer.Plan) error {
 		return status.Error(codes.Aborted, "the volume is being made")
 	case s.ends == capturev1.ReasonDriverError:
 		return status.Error(codes.ResourceExhausted, "the disk is full")
-	case s.ends == capturev1.ReasonDeadlineExceeded:
+	case s.ends == capturev1.ReasonDeadlineExceeded && !s.givenUp():
 		return status.Error(codes.Unavailable, "the backend does not answer")
 	}
 	return nil
+}
+
+// givenUp is when a backend that did not answer does so again: until then nobody can tell
+// whether there is a volume, and its intent stays.
+func (s *volumeRestoreStory) givenUp() bool {
+	r := s.request.DeepCopy()
+	return s.world.Find(r) && (r.Status.Phase == volumerestore.CleaningUp || r.Status.Phase == volumerestore.Failed)
 }
 
 // wakes is as in setup: by the name of the claim, and by the keeper.
