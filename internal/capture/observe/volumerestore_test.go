@@ -48,6 +48,7 @@ func newShelf() *shelf {
 		class:   &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "disks"}, Provisioner: "disks.example.com"},
 		request: &capturev1.VolumeRestoreRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "back", UID: "r1"}},
 	}
+	s.request.Spec.Requester = &capturev1.Requester{Username: "somebody"} // whom admission has asked
 	s.daily = finished("daily", &capturev1.ArtifactRef{Kind: "VolumeSnapshotContent", Name: "content", UID: "c1"})
 	s.taken = finished("taken", &capturev1.ArtifactRef{Kind: "PersistentVolume", Name: "volume", UID: "v1"})
 	s.from("daily")
@@ -102,6 +103,15 @@ func TestWhatCanBeRestored(t *testing.T) {
 		"a content by its name": {func(s *shelf) {
 			s.request.Spec.Source = capturev1.VolumeSource{VolumeSnapshotContent: &capturev1.NameRef{Name: "content"}}
 		}, volumerestore.Ready},
+		"a content by its name, and admission did not ask": {func(s *shelf) {
+			s.request.Spec.Source = capturev1.VolumeSource{VolumeSnapshotContent: &capturev1.NameRef{Name: "content"}}
+			s.request.Spec.Requester = nil
+		}, volumerestore.Foreign},
+		"a capture of another namespace, and admission did not ask": {func(s *shelf) {
+			s.request.Namespace, s.request.Spec.Requester = "other", nil
+			s.request.Spec.Source.VolumeCaptureRequest.Namespace = "shop"
+		}, volumerestore.Foreign},
+		"a capture of this namespace, and admission did not ask": {func(s *shelf) { s.request.Spec.Requester = nil }, volumerestore.Ready},
 		"a detached volume": {func(s *shelf) { s.from("taken") }, volumerestore.Ready},
 		"a detached volume by its name": {func(s *shelf) {
 			s.request.Spec.Source = capturev1.VolumeSource{PersistentVolume: &capturev1.NameRef{Name: "volume"}}
