@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
@@ -30,9 +31,9 @@ func (o VolumeRestore) source(ctx context.Context, r *capturev1.VolumeRestoreReq
 	case from.VolumeCaptureRequest != nil:
 		s, err = o.capture(ctx, r, *from.VolumeCaptureRequest)
 	case from.VolumeSnapshotContent != nil:
-		s, err = o.content(ctx, capturev1.ArtifactRef{Name: from.VolumeSnapshotContent.Name}, "VolumeSnapshotContent "+from.VolumeSnapshotContent.Name)
+		s, err = o.content(ctx, artifact{Name: from.VolumeSnapshotContent.Name, What: "VolumeSnapshotContent " + from.VolumeSnapshotContent.Name})
 	case from.PersistentVolume != nil:
-		s, err = o.detached(ctx, r, capturev1.ArtifactRef{Name: from.PersistentVolume.Name}, "PersistentVolume "+from.PersistentVolume.Name)
+		s, err = o.detached(ctx, r, artifact{Name: from.PersistentVolume.Name, What: "PersistentVolume " + from.PersistentVolume.Name})
 	}
 	if err == nil && s.Sight == volumerestore.Ready && s.Resolved.Volume == nil {
 		s.Class, err = o.class(ctx, r.Spec.VolumeClaimTemplate.Spec.StorageClassName)
@@ -74,10 +75,30 @@ func (o VolumeRestore) capture(ctx context.Context, r *capturev1.VolumeRestoreRe
 		s.Sight, s.Why = volumerestore.Foreign, "was made in another namespace of that name"
 		return s, err
 	}
+	made := artifact{c.Status.ArtifactRef.Name, c.Status.ArtifactRef.UID, c.UID, s.What}
 	if c.Status.ArtifactRef.Kind == "PersistentVolume" {
-		return o.detached(ctx, r, *c.Status.ArtifactRef, s.What)
+		return o.detached(ctx, r, made)
 	}
-	return o.content(ctx, *c.Status.ArtifactRef, s.What)
+	return o.content(ctx, made)
+}
+
+// artifact is what a request names, or what a capture says that it made.
+type artifact struct {
+	Name string
+	UID  types.UID // "" is not known
+	By   types.UID // the capture; "" is that it is named itself
+	What string    // for a person
+}
+
+// replaced says that another has its name.
+func (a artifact) replaced(is types.UID) bool { return a.UID != "" && is != a.UID }
+
+// byAnother says that it was made by another than the one who says so.
+func (a artifact) byAnother(by types.UID) bool { return a.By != "" && by != a.By }
+
+// foreign is that of an artifact that was made by another than the one who says so.
+func (a artifact) foreign() volumerestore.Source {
+	return volumerestore.Source{Sight: volumerestore.Foreign, What: a.What, Why: "names what another has made"}
 }
 
 // native says that a capture comes from the namespace that it is in, and not from one that
@@ -93,16 +114,18 @@ func (o VolumeRestore) native(ctx context.Context, c *capturev1.VolumeCaptureReq
 }
 
 // content reads a snapshot.
-func (o VolumeRestore) content(ctx context.Context, ref capturev1.ArtifactRef, what string) (volumerestore.Source, error) {
+func (o VolumeRestore) content(ctx context.Context, ref artifact) (volumerestore.Source, error) {
 	var c snapshotv1.VolumeSnapshotContent
-	s := volumerestore.Source{What: what}
+	s := volumerestore.Source{What: ref.What}
 	err := o.Live.Get(ctx, read.Key{Name: ref.Name}, &c)
 	switch {
-	case read.SaysGone(err, ref.Name), err == nil && ref.UID != "" && c.UID != ref.UID:
+	case read.SaysGone(err, ref.Name), err == nil && ref.replaced(c.UID):
 		s.Sight, s.What = volumerestore.Missing, "VolumeSnapshotContent "+ref.Name
 		return s, nil
 	case err != nil:
 		return s, fmt.Errorf("read content %s: %w", ref.Name, err)
+	case ref.byAnother(c.Spec.VolumeSnapshotRef.UID):
+		return ref.foreign(), nil
 	case c.DeletionTimestamp != nil:
 		s.Sight, s.Why = volumerestore.NotReady, "is being deleted"
 		return s, nil
@@ -126,14 +149,14 @@ func usable(s *snapshotv1.VolumeSnapshotContentStatus) bool {
 }
 
 // detached reads a detached volume, and who has it now.
-func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreRequest, ref capturev1.ArtifactRef, what string) (volumerestore.Source, error) {
+func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreRequest, ref artifact) (volumerestore.Source, error) {
 	var v corev1.PersistentVolume
-	s := volumerestore.Source{What: what}
+	s := volumerestore.Source{What: ref.What}
 	err := o.Live.Get(ctx, read.Key{Name: ref.Name}, &v)
 	by := v.Spec.ClaimRef
 	mark := volumecapture.MarkOf(&v)
 	switch {
-	case read.SaysGone(err, ref.Name), err == nil && ref.UID != "" && v.UID != ref.UID:
+	case read.SaysGone(err, ref.Name), err == nil && ref.replaced(v.UID):
 		s.Sight, s.What = volumerestore.Missing, "PersistentVolume "+ref.Name
 		return s, nil
 	case err != nil:
@@ -141,6 +164,8 @@ func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreR
 	case mark.By == "" || v.Spec.CSI == nil:
 		s.Sight, s.Why = volumerestore.Unfit, "is not a volume of a CSI driver that was detached"
 		return s, nil
+	case ref.byAnother(mark.By):
+		return ref.foreign(), nil
 	case by == nil || by.UID == "":
 		s.Sight = volumerestore.Unfinished // nobody holds it yet
 		return s, nil

@@ -35,7 +35,7 @@ func newShelf() *shelf {
 		namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", UID: "n1"}},
 		content: &snapshotv1.VolumeSnapshotContent{
 			ObjectMeta: metav1.ObjectMeta{Name: "content", UID: "c1"},
-			Spec:       snapshotv1.VolumeSnapshotContentSpec{Driver: "disks.example.com"},
+			Spec:       snapshotv1.VolumeSnapshotContentSpec{Driver: "disks.example.com", VolumeSnapshotRef: corev1.ObjectReference{UID: "daily"}},
 			Status:     &snapshotv1.VolumeSnapshotContentStatus{ReadyToUse: &ready, SnapshotHandle: &handle, RestoreSize: &size},
 		},
 		volume: &corev1.PersistentVolume{
@@ -112,6 +112,11 @@ func TestWhatCanBeRestored(t *testing.T) {
 			s.request.Spec.Source.VolumeCaptureRequest.Namespace = "shop"
 		}, volumerestore.Foreign},
 		"a capture of this namespace, and admission did not ask": {func(s *shelf) { s.request.Spec.Requester = nil }, volumerestore.Ready},
+		"a capture that names the snapshot of another":           {func(s *shelf) { s.content.Spec.VolumeSnapshotRef.UID = "x" }, volumerestore.Foreign},
+		"a capture that names the volume of another": {func(s *shelf) {
+			s.from("taken")
+			s.volume.Labels[capturev1.DetachedByLabel] = "x"
+		}, volumerestore.Foreign},
 		"a detached volume": {func(s *shelf) { s.from("taken") }, volumerestore.Ready},
 		"a detached volume by its name": {func(s *shelf) {
 			s.request.Spec.Source = capturev1.VolumeSource{PersistentVolume: &capturev1.NameRef{Name: "volume"}}
