@@ -82,6 +82,11 @@ func (s *restoreStory) end([]*unstructured.Unstructured) error {
 	if !s.taken {
 		return nil
 	}
+	return s.endsTaken()
+}
+
+// endsTaken: what had the names before is what the policy makes of it.
+func (s *restoreStory) endsTaken() error {
 	settings, want := configMap(s.world, "settings"), "light"
 	s.world.Find(settings)
 	if s.policy == capturev1.ConflictReplace && !s.dry {
