@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 )
@@ -146,6 +147,12 @@ type ManifestVolume struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	VolumeCaptureRequest string `json:"volumeCaptureRequest,omitempty"`
+	// uid of that capture. A checkpoint always has it: another capture of that name does not
+	// hold the data of that moment.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=128
+	UID types.UID `json:"uid,omitempty"`
 	// empty says that the claim may be restored without data.
 	// +optional
 	Empty bool `json:"empty,omitempty"`

@@ -35,6 +35,12 @@ type RequestRef struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
+	// uid of the request. With it, one that was re-created under the name is not taken for
+	// the one that was meant.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=128
+	UID types.UID `json:"uid,omitempty"`
 }
 
 // NameRef names an object without a namespace.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,6 +90,10 @@ func (a ManifestCapture) commit(ctx context.Context, s *sheet, e manifestcapture
 	if keeper.UID != e.Keeper || keeper.Spec.FollowRef == nil {
 		return fmt.Errorf("read keeper %s: it is another", name)
 	}
+	volumes, err := a.volumes(ctx, s.request)
+	if err != nil {
+		return err
+	}
 	found := s.found()
 	point := &capturev1.ManifestCheckpoint{
 		ObjectMeta: metav1.ObjectMeta{
@@ -100,7 +105,7 @@ func (a ManifestCapture) commit(ctx context.Context, s *sheet, e manifestcapture
 			Origin: capturev1.Origin{
 				Namespace: s.request.Namespace, NamespaceUID: keeper.Spec.FollowRef.NamespaceUID, RequestUID: s.request.UID,
 			},
-			ResourceVersion: s.moment, Objects: found.Expected, Skipped: found.Skipped, Volumes: s.request.Spec.Volumes,
+			ResourceVersion: s.moment, Objects: found.Expected, Skipped: found.Skipped, Volumes: volumes,
 		},
 	}
 	if s.seal != nil {
@@ -114,4 +119,26 @@ func (a ManifestCapture) commit(ctx context.Context, s *sheet, e manifestcapture
 		return taken("checkpoint", err)
 	}
 	return nil
+}
+
+// volumes are what the request says of its claims, with the captures by UID: their names may
+// be used again.
+func (a ManifestCapture) volumes(ctx context.Context, r *capturev1.ManifestCaptureRequest) ([]capturev1.ManifestVolume, error) {
+	volumes := slices.Clone(r.Spec.Volumes)
+	for i, v := range volumes {
+		if v.VolumeCaptureRequest == "" {
+			continue
+		}
+		var taken capturev1.VolumeCaptureRequest
+		err := a.Live.Get(ctx, read.Key{Namespace: r.Namespace, Name: v.VolumeCaptureRequest}, &taken)
+		switch {
+		case read.SaysGone(err, v.VolumeCaptureRequest), err == nil && v.UID != "" && v.UID != taken.UID:
+			return nil, &manifest.Refusal{Reason: capturev1.ReasonVolumeNotCaptured,
+				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " of claim " + v.Claim + " is gone"}
+		case err != nil:
+			return nil, fmt.Errorf("read VolumeCaptureRequest %s: %w", v.VolumeCaptureRequest, err)
+		}
+		volumes[i].UID = taken.UID
+	}
+	return volumes, nil
 }

@@ -47,9 +47,9 @@ func decidePreparing(in input) fsm.Decision {
 		switch w.Keys {
 		case KeysUsable:
 		case KeysMissing:
-			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and there is no key: the Secret with the keys does not exist in the operator's namespace")
+			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and there is no key: make Secret statecraft-capture-keys in the operator's namespace, with an entry of 32 bytes and the entry active, which names it")
 		case KeysInvalid:
-			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and there is no key: the Secret with the keys in the operator's namespace makes no sense")
+			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and Secret statecraft-capture-keys of the operator's namespace makes no sense: it needs an entry of 32 bytes, and the entry active, which names it")
 		default:
 			return notLooked()
 		}

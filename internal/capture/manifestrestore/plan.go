@@ -22,6 +22,8 @@ type Item struct {
 	// Capture is the VolumeCaptureRequest that holds the volume of a claim; "" if the claim
 	// is restored empty, or the object is no claim.
 	Capture string
+	// CaptureUID is that of this request: its name may be used again.
+	CaptureUID types.UID
 }
 
 // Task is what a plan is for.
@@ -36,9 +38,9 @@ type Task struct {
 // NewPlan is the objects of a checkpoint in the order in which they are restored. Each comes
 // after its owners. Of two objects of one name only the first counts.
 func NewPlan(objects []*unstructured.Unstructured, t Task) []Item {
-	captures := map[string]string{}
+	captures := map[string]capturev1.ManifestVolume{}
 	for _, v := range t.Volumes {
-		captures[v.Claim] = v.VolumeCaptureRequest
+		captures[v.Claim] = v
 	}
 	var items []Item
 	known := map[Key]bool{}
@@ -50,7 +52,7 @@ func NewPlan(objects []*unstructured.Unstructured, t Task) []Item {
 		known[key] = true
 		item := Item{Key: key, Object: adapt(obj, t)}
 		if key.Kind == "PersistentVolumeClaim" && key.Group == "" {
-			item.Capture = captures[key.Name]
+			item.Capture, item.CaptureUID = captures[key.Name].VolumeCaptureRequest, captures[key.Name].UID
 		}
 		items = append(items, item)
 	}

@@ -31,7 +31,7 @@ func VolumeRequest(r *capturev1.ManifestRestoreRequest, i Item, from string, now
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(i.Object.Object, &pvc); err != nil {
 		return nil, fmt.Errorf("read claim %s: %w", i.Name, err)
 	}
-	source := &capturev1.RequestRef{Name: i.Capture}
+	source := &capturev1.RequestRef{Name: i.Capture, UID: i.CaptureUID}
 	if from != r.Namespace {
 		source.Namespace = from
 	}

@@ -8,6 +8,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
@@ -29,7 +30,7 @@ func (o ManifestRestore) source(ctx context.Context, r *capturev1.ManifestRestor
 	case elsewhere && r.Spec.Requester == nil:
 		return seen(manifestrestore.Unasked), nil
 	case mcr != nil:
-		return o.captured(ctx, read.Key{Namespace: cmp.Or(mcr.Namespace, r.Namespace), Name: mcr.Name})
+		return o.captured(ctx, read.Key{Namespace: cmp.Or(mcr.Namespace, r.Namespace), Name: mcr.Name}, mcr.UID)
 	case named != nil:
 		_, source, err := o.checkpoint(ctx, named.Name)
 		return source, err
@@ -43,10 +44,10 @@ func seen(s manifestrestore.SourceSight) manifestrestore.Source {
 
 // captured finds the checkpoint of a capture. Its status names it; what counts is that the
 // checkpoint names the capture and its namespace, by UID.
-func (o ManifestRestore) captured(ctx context.Context, key read.Key) (manifestrestore.Source, error) {
+func (o ManifestRestore) captured(ctx context.Context, key read.Key, uid types.UID) (manifestrestore.Source, error) {
 	var mcr capturev1.ManifestCaptureRequest
 	switch err := o.Live.Get(ctx, key, &mcr); {
-	case read.SaysGone(err, key.Name):
+	case read.SaysGone(err, key.Name), err == nil && uid != "" && mcr.UID != uid:
 		return seen(manifestrestore.Absent), nil
 	case err != nil:
 		return manifestrestore.Source{}, fmt.Errorf("read capture %s: %w", key, err)

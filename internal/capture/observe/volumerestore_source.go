@@ -56,7 +56,7 @@ func (o VolumeRestore) capture(ctx context.Context, r *capturev1.VolumeRestoreRe
 	var c capturev1.VolumeCaptureRequest
 	s := volumerestore.Source{What: "VolumeCaptureRequest " + ref.Namespace + "/" + ref.Name}
 	switch err := o.Live.Get(ctx, read.Key{Namespace: ref.Namespace, Name: ref.Name}, &c); {
-	case read.SaysGone(err, ref.Name):
+	case read.SaysGone(err, ref.Name), err == nil && ref.UID != "" && ref.UID != c.UID:
 		s.Sight = volumerestore.Missing
 		return s, nil
 	case err != nil:

@@ -93,6 +93,7 @@ func TestWhatCanBeRestored(t *testing.T) {
 	}{
 		"a capture that is ready":                       {func(*shelf) {}, volumerestore.Ready},
 		"one that does not exist":                       {func(s *shelf) { s.from("weekly") }, volumerestore.Missing},
+		"another that has its name":                     {func(s *shelf) { s.request.Spec.Source.VolumeCaptureRequest.UID = "x" }, volumerestore.Missing},
 		"one that goes on":                              {func(s *shelf) { s.daily.Status.Conditions = nil }, volumerestore.Unfinished},
 		"one that failed":                               {func(s *shelf) { s.daily.Status.Conditions[0].Status = metav1.ConditionFalse }, volumerestore.NotReady},
 		"one of a namespace that had this name before":  {func(s *shelf) { s.namespace.UID = "n2" }, volumerestore.Foreign},
