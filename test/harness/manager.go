@@ -43,7 +43,7 @@ func NewManager(t testing.TB, b *bed.Bed, area string, args ...string) *Manager 
 	Install(t, b, area)
 	m := &Manager{t: t, bed: b, area: area, args: args}
 	t.Cleanup(func() {
-		m.Kill()
+		m.Stop() // the manager of the next test need not wait for the end of its election
 		if t.Failed() {
 			t.Logf("log of the manager:\n%s", m.logTail())
 		}

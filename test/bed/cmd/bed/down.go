@@ -69,7 +69,33 @@ func end(ctx context.Context, s state) error {
 	if err := asRoot(ctx, bed.ThawLeftovers); err != nil {
 		return err
 	}
+	stop := thawOn(ctx)
+	defer stop()
 	return endAll(ctx, s.Servers)
+}
+
+// thawEvery is how often nodes are thawed while they end.
+const thawEvery = time.Second
+
+// thawOn thaws again and again until it is stopped: what is frozen cannot end, and a node that was about to freeze when
+// its supervisor was killed may do so after the first thaw.
+func thawOn(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(thawEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				_ = asRoot(ctx, bed.ThawLeftovers) // the next one may succeed
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
 }
 
 func endAll(ctx context.Context, servers map[string]process.Identity) error {
