@@ -97,3 +97,25 @@ func TestCountingPath(t *testing.T) {
 	}
 	fsmtest.Drill(t, b)
 }
+
+// What is to be retained is not given up a moment too early, although status keeps whole seconds only.
+func TestRetentionIsNotCutShort(t *testing.T) {
+	lost := born.Add(900 * time.Millisecond)
+	for name, c := range map[string]struct {
+		mode  capturev1.KeeperMode
+		until time.Time
+	}{
+		"with a time to live": {capturev1.FollowObjectWithTTL, lost.Add(20 * time.Second)},
+		"without":             {capturev1.FollowObject, born.Time},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := bench().Object()
+			k.Spec.Mode, k.Spec.TTL = c.mode, &metav1.Duration{Duration: 20 * time.Second}
+			k.Status.Phase = Expiring
+			report(k, input{Obj: k, World: World{Followed: Gone, Live: true, Namespace: Living}, Now: lost}, fsm.Decision{}, nil)
+			if is := k.Status.ExpiresAt.Time; is.Before(c.until) || is.After(c.until.Add(time.Second)) {
+				t.Errorf("until %s, want %s", is, c.until)
+			}
+		})
+	}
+}

@@ -25,7 +25,10 @@ func report(out *capturev1.ObjectKeeper, in input, _ fsm.Decision, _ []fsm.Outco
 		s.LostAt, s.ExpiresAt = nil, nil
 	case s.ExpiresAt == nil && in.World.Followed == Gone && in.World.Live && in.World.Namespace != "":
 		s.LostAt = &metav1.Time{Time: in.Now.Truncate(time.Second)}
-		s.ExpiresAt = &metav1.Time{Time: s.LostAt.Add(retention(in))}
+		s.ExpiresAt = s.LostAt.DeepCopy()
+		if keep := retention(in); keep > 0 { // rounded up: too long is safe, too short is not
+			s.ExpiresAt.Time = in.Now.Add(keep + time.Second - time.Nanosecond).Truncate(time.Second)
+		}
 	}
 }
 
