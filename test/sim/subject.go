@@ -55,7 +55,8 @@ type Play struct {
 	Phase func(*unstructured.Unstructured) string
 	// Wipe loses what the main object remembers; clears its status, if nil.
 	Wipe func(context.Context) error
-	// Role names a child by the part it plays; its kind, if nil. Children are counted by it.
+	// Role names a child by the part it plays; its kind, if nil. Children are counted by it, but for those of the
+	// role "": to make one once more does no harm.
 	Role func(*unstructured.Unstructured) string
 	// Equal takes out of an object of the end what may differ. It may be nil; names
 	// of the plan, UIDs, times and histories are taken out of all objects.

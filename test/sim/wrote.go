@@ -86,6 +86,9 @@ func (r *run) counted(verb string, obj *unstructured.Unstructured) {
 	if r.play.Role != nil {
 		role = r.play.Role(obj)
 	}
+	if role == "" {
+		return
+	}
 	what := verb + " " + role
 	if r.counts[what] == nil {
 		r.counts[what] = map[types.UID]bool{}
