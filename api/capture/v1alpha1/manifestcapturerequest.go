@@ -190,17 +190,7 @@ type ManifestCaptureRequestStatus struct {
 	Skipped []SkippedObjects `json:"skipped,omitempty"`
 	// failure is why the request fails, while what it made is being removed, and then for good.
 	// +optional
-	Failure *ManifestCaptureFailure `json:"failure,omitempty"`
-}
-
-// ManifestCaptureFailure is why a capture fails.
-type ManifestCaptureFailure struct {
-	// reason is the category.
-	Reason meta.Reason `json:"reason"`
-	// message says more, and what to do.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Message string `json:"message,omitempty"`
+	Failure *RequestFailure `json:"failure,omitempty"`
 }
 
 // SkippedObjects are objects of one resource that were not captured for one reason.

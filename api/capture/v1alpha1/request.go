@@ -3,6 +3,8 @@ package v1alpha1
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 )
 
 // Requester is who made a request. Admission writes it over whatever was given, so it
@@ -102,4 +104,14 @@ type Completion struct {
 	// completionTimestamp is when the request ended, well or not.
 	// +optional
 	CompletionTimestamp *metav1.Time `json:"completionTimestamp,omitempty"`
+}
+
+// RequestFailure is why a request is being given up.
+type RequestFailure struct {
+	// reason is that of the condition Ready, once the request has ended.
+	Reason meta.Reason `json:"reason"`
+	// message is its message.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
 }

@@ -152,16 +152,6 @@ type VolumeCaptureRequestStatus struct {
 	Failure *RequestFailure `json:"failure,omitempty"`
 }
 
-// RequestFailure is why a request is being given up.
-type RequestFailure struct {
-	// reason is that of the condition Ready, once the request has ended.
-	Reason meta.Reason `json:"reason"`
-	// message is its message.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Message string `json:"message,omitempty"`
-}
-
 // DetachedVolume is what must be known of a volume before its claim is deleted.
 type DetachedVolume struct {
 	// name of the PersistentVolume.

@@ -30,12 +30,12 @@ func decideCleaningUp(in input) fsm.Decision {
 }
 
 // failure is why a request has come to be cleaned up: the last move says how.
-func failure(in input, last meta.Transition) *capturev1.ManifestCaptureFailure {
+func failure(in input, last meta.Transition) *capturev1.RequestFailure {
 	switch last.Event {
 	case TimedOut:
-		return &capturev1.ManifestCaptureFailure{Reason: capturev1.ReasonDeadlineExceeded, Message: overdue(in, last.From)}
+		return &capturev1.RequestFailure{Reason: capturev1.ReasonDeadlineExceeded, Message: overdue(in, last.From)}
 	case fsm.Lost:
-		return &capturev1.ManifestCaptureFailure{Reason: meta.Reason(fsm.Lost), Message: "the status was lost after the work had begun; make another request"}
+		return &capturev1.RequestFailure{Reason: meta.Reason(fsm.Lost), Message: "the status was lost after the work had begun; make another request"}
 	}
 	// What was said is asked again: a decision is a function of what it saw.
 	var d fsm.Decision
@@ -49,7 +49,7 @@ func failure(in input, last meta.Transition) *capturev1.ManifestCaptureFailure {
 	case Verifying:
 		d = decideVerifying(in)
 	}
-	return &capturev1.ManifestCaptureFailure{Reason: last.Reason, Message: cut(d.Message)}
+	return &capturev1.RequestFailure{Reason: last.Reason, Message: cut(d.Message)}
 }
 
 func overdue(in input, phase fsm.Phase) string {

@@ -95,7 +95,7 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 		obj.Status.ResourceVersion = pick(r, "99", "100")
 	}
 	if phase == CleaningUp && r.IntN(4) > 0 {
-		obj.Status.Failure = &capturev1.ManifestCaptureFailure{Reason: capturev1.ReasonForbidden, Message: "no"}
+		obj.Status.Failure = &capturev1.RequestFailure{Reason: capturev1.ReasonForbidden, Message: "no"}
 	}
 	n := int32(r.IntN(3))
 	w := World{

@@ -2,11 +2,11 @@ package restorer
 
 import (
 	"maps"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 )
 
 func broken(t *testing.T, phase fsm.Phase, decide func(input) fsm.Decision) {
@@ -17,13 +17,6 @@ func broken(t *testing.T, phase fsm.Phase, decide func(input) fsm.Decision) {
 	rule.Decide = decide
 	Machine.Phases[phase] = rule
 	t.Cleanup(func() { Machine = was })
-}
-
-func caught(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %q", err, want)
-	}
 }
 
 func struck(what string, after int, f fault, at int) error {
@@ -42,7 +35,7 @@ func TestFaultTheIntentGoesTooEarly(t *testing.T) {
 		}
 		return fsm.Do(ReasonAsking, CreateVolume{*in.World.Intent.Intent})
 	})
-	caught(t, struck("nothing", 0, none, 0), "forgets a volume that nobody owns")
+	fsmtest.Caught(t, struck("nothing", 0, none, 0), "forgets a volume that nobody owns")
 }
 
 // Only the volume that it remembers is deleted: after a restart it remembers none.
@@ -56,7 +49,7 @@ func TestFaultDiscardsFromMemory(t *testing.T) {
 		}
 		return fsm.Do(ReasonAbandoned, DeleteClaim{UID: in.World.Claim.UID})
 	})
-	caught(t, struck("the request is deleted", 3, lostAnswer, 3), "forgets a volume that nobody owns")
+	fsmtest.Caught(t, struck("the request is deleted", 3, lostAnswer, 3), "forgets a volume that nobody owns")
 }
 
 // A volume is deleted although a PersistentVolume owns it.
@@ -70,7 +63,7 @@ func TestFaultDiscardsWhatIsOwned(t *testing.T) {
 		}
 		return fsm.Do(ReasonAbandoned, DeleteClaim{UID: in.World.Claim.UID})
 	})
-	caught(t, struck("the request is deleted", 4, none, 0), "deletes a volume that somebody owns")
+	fsmtest.Caught(t, struck("the request is deleted", 4, none, 0), "deletes a volume that somebody owns")
 }
 
 // No intent at all.
@@ -81,5 +74,5 @@ func TestFaultNoIntent(t *testing.T) {
 		}
 		return fsm.Do(ReasonAsking, CreateVolume{*in.World.Intent.Draft})
 	})
-	caught(t, struck("nothing", 0, none, 0), "that nothing reminds of")
+	fsmtest.Caught(t, struck("nothing", 0, none, 0), "that nothing reminds of")
 }

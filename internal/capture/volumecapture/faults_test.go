@@ -2,11 +2,11 @@ package volumecapture
 
 import (
 	"maps"
-	"strings"
 	"testing"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 )
 
 func with(b bench, phase fsm.Phase, change func(*fsm.Rule[input])) bench {
@@ -19,13 +19,6 @@ func with(b bench, phase fsm.Phase, change func(*fsm.Rule[input])) bench {
 	return b
 }
 
-func caught(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %q", err, want)
-	}
-}
-
 func TestFaultClaimDeletedBeforeItsVolumeIsMarked(t *testing.T) {
 	b := with(detaches(), Detaching, func(r *fsm.Rule[input]) {
 		r.Decide = func(in input) fsm.Decision {
@@ -35,7 +28,7 @@ func TestFaultClaimDeletedBeforeItsVolumeIsMarked(t *testing.T) {
 			return decideDetaching(in)
 		}
 	})
-	caught(t, b.ExploreIn(Detaching), "whose volume would go with it")
+	fsmtest.Caught(t, b.ExploreIn(Detaching), "whose volume would go with it")
 }
 
 func TestFaultPolicyGivenBackBeforeTheVolumeIsHeld(t *testing.T) {
@@ -47,7 +40,7 @@ func TestFaultPolicyGivenBackBeforeTheVolumeIsHeld(t *testing.T) {
 			return do(in, RestorePolicy{seen(in.World.Volume), "Delete"})
 		}
 	})
-	caught(t, b.ExploreIn(Detaching), "lets a volume go that nobody holds")
+	fsmtest.Caught(t, b.ExploreIn(Detaching), "lets a volume go that nobody holds")
 }
 
 func TestFaultVolumeStolen(t *testing.T) {
@@ -59,7 +52,7 @@ func TestFaultVolumeStolen(t *testing.T) {
 			return decideDetaching(in)
 		}
 	})
-	caught(t, b.ExploreIn(Detaching), "takes a volume from a claim that lives")
+	fsmtest.Caught(t, b.ExploreIn(Detaching), "takes a volume from a claim that lives")
 }
 
 // The request in hand is of the past: the content was made and deleted since.
@@ -80,7 +73,7 @@ func TestFaultSnapshotMadeAgainByAnOutdatedRequest(t *testing.T) {
 		r.Spec.OnTransientError = capturev1.FailAtOnce
 		return r
 	}
-	caught(t, b.Stale(), "create-content:2")
+	fsmtest.Caught(t, b.Stale(), "create-content:2")
 }
 
 func TestFaultStatusLostAndBegunAnew(t *testing.T) {
@@ -91,7 +84,7 @@ func TestFaultStatusLostAndBegunAnew(t *testing.T) {
 	b.Settle = broken
 	b.End = "Failed/DeadlineExceeded"
 	b.Also = nil
-	caught(t, b.Amnesia(), "ends")
+	fsmtest.Caught(t, b.Amnesia(), "ends")
 }
 
 func TestFaultOtherWordsBeforeAndAfter(t *testing.T) {
@@ -104,5 +97,5 @@ func TestFaultOtherWordsBeforeAndAfter(t *testing.T) {
 			return d
 		}
 	})
-	caught(t, b.Rest(), "writes at rest")
+	fsmtest.Caught(t, b.Rest(), "writes at rest")
 }

@@ -90,7 +90,7 @@ func TestFaultNobodyIsAsked(t *testing.T) {
 	b, m := newBench(), Machine
 	m.Holds = m.Holds[:2]
 	b.Machine = &m
-	caught(t, b.ExploreIn(RebalancingSlots), "begins what nobody has approved")
+	fsmtest.Caught(t, b.ExploreIn(RebalancingSlots), "begins what nobody has approved")
 }
 
 // standsAs is a cluster that runs in one shape, and whose spec asks for another.

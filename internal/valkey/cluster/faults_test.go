@@ -1,31 +1,12 @@
 package cluster
 
 import (
-	"maps"
-	"strings"
 	"testing"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
-
-// broken is the bench with one phase decided otherwise.
-func broken(phase fsm.Phase, decide func(input) fsm.Decision) bench {
-	b, m := newBench(), Machine
-	m.Phases = maps.Clone(m.Phases)
-	rule := m.Phases[phase]
-	rule.Decide = decide
-	m.Phases[phase] = rule
-	b.Machine = &m
-	return b
-}
-
-func caught(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %.300v, want %q", err, want)
-	}
-}
 
 // answering says that every server does: the faults planted here are others.
 func answering(w World) bool {
@@ -35,28 +16,28 @@ func answering(w World) bool {
 
 func TestFaultIntroducesServersThatHoldData(t *testing.T) {
 	t.Parallel()
-	b := broken(InitializingCluster, func(in input) fsm.Decision {
+	b := newBench().Deciding(InitializingCluster, func(in input) fsm.Decision {
 		w := in.World
 		if _, barred := barred(w); !barred && answering(w) && len(mesh(w.Nodes)) > 0 {
 			return fsm.Do(ReasonMeeting, Meet{mesh(w.Nodes)})
 		}
 		return decideInitializingCluster(in)
 	})
-	caught(t, b.ExploreIn(InitializingCluster), "joins servers that hold something")
+	fsmtest.Caught(t, b.ExploreIn(InitializingCluster), "joins servers that hold something")
 }
 
 func TestFaultMakesAClusterWhereOneWasFormed(t *testing.T) {
 	t.Parallel()
-	b := broken(AssigningSlots, func(in input) fsm.Decision {
+	b := newBench().Deciding(AssigningSlots, func(in input) fsm.Decision {
 		in.World.Formed = false
 		return decideAssigningSlots(in)
 	})
-	caught(t, b.ExploreIn(AssigningSlots), "makes a cluster where one was formed")
+	fsmtest.Caught(t, b.ExploreIn(AssigningSlots), "makes a cluster where one was formed")
 }
 
 func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
 	t.Parallel()
-	b := broken(AssigningSlots, func(in input) fsm.Decision {
+	b := newBench().Deciding(AssigningSlots, func(in input) fsm.Decision {
 		w := in.World
 		var effects []fsm.Effect
 		_, barred := barred(w)
@@ -71,55 +52,55 @@ func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
 		}
 		return decideAssigningSlots(in)
 	})
-	caught(t, b.ExploreIn(AssigningSlots), "puts at risk what a server holds")
+	fsmtest.Caught(t, b.ExploreIn(AssigningSlots), "puts at risk what a server holds")
 }
 
 func TestFaultReplicaByOrdinal(t *testing.T) {
 	t.Parallel()
-	b := broken(ConfiguringReplicas, func(in input) fsm.Decision {
+	b := newBench().Deciding(ConfiguringReplicas, func(in input) fsm.Decision {
 		w := in.World
 		if _, barred := barred(w); !barred && answering(w) && !w.Nodes[1].Server.Holds() {
 			return fsm.Do(ReasonReplicating, Replicate{memberOf(w.Nodes[1]), memberOf(w.Nodes[0])})
 		}
 		return decideConfiguringReplicas(in)
 	})
-	caught(t, b.ExploreIn(ConfiguringReplicas), "follows what is not the primary of its shard")
+	fsmtest.Caught(t, b.ExploreIn(ConfiguringReplicas), "follows what is not the primary of its shard")
 }
 
 // Every server answers and every slot has an owner, and that is all.
 func TestFaultRunningWithoutAgreement(t *testing.T) {
 	t.Parallel()
-	b := broken(VerifyingClusterHealth, func(in input) fsm.Decision {
+	b := newBench().Deciding(VerifyingClusterHealth, func(in input) fsm.Decision {
 		if count, _, _ := in.World.Nodes.Assigned(); answering(in.World) && count == topology.TotalSlots {
 			return fsm.Fire(ClusterHealthy, ReasonClusterHealthy)
 		}
 		return decideVerifyingClusterHealth(in)
 	})
-	caught(t, b.ExploreIn(VerifyingClusterHealth), "calls running what")
+	fsmtest.Caught(t, b.ExploreIn(VerifyingClusterHealth), "calls running what")
 }
 
 // A changed template is applied to a cluster in use: the next pod that is lost
 // comes back by it.
 func TestFaultTemplateAppliedInUse(t *testing.T) {
 	t.Parallel()
-	b := broken(Running, func(in input) fsm.Decision {
+	b := newBench().Deciding(Running, func(in input) fsm.Decision {
 		if effects := in.World.apply(in.World.unapplied()); len(effects) > 0 && !in.Obj.Spec.Paused {
 			return fsm.Do(ReasonApplying, effects...)
 		}
 		return decideRunning(in)
 	})
-	caught(t, b.ExploreIn(Running), "changes what a formed cluster runs")
+	fsmtest.Caught(t, b.ExploreIn(Running), "changes what a formed cluster runs")
 }
 
 func TestFaultAdoptsAStranger(t *testing.T) {
 	t.Parallel()
-	b := broken(Pending, func(in input) fsm.Decision {
+	b := newBench().Deciding(Pending, func(in input) fsm.Decision {
 		if c, taken := in.World.foreign(); taken && in.World.Reservation.State == Ours && !in.World.Formed {
 			return fsm.Do(ReasonApplying, ApplyChild{Child: c.Ref, UID: c.UID})
 		}
 		return decidePending(in)
 	})
-	caught(t, b.ExploreIn(Pending), "applies over somebody else's object")
+	fsmtest.Caught(t, b.ExploreIn(Pending), "applies over somebody else's object")
 }
 
 func TestFaultNoHolds(t *testing.T) {
@@ -127,26 +108,26 @@ func TestFaultNoHolds(t *testing.T) {
 	b, m := newBench(), Machine
 	m.Holds = nil
 	b.Machine = &m
-	caught(t, b.ExploreIn(InitializingCluster), "acts while paused")
+	fsmtest.Caught(t, b.ExploreIn(InitializingCluster), "acts while paused")
 	m.Holds = Machine.Holds[:1]
-	caught(t, b.ExploreIn(Pending), "acts under another's reservation")
+	fsmtest.Caught(t, b.ExploreIn(Pending), "acts under another's reservation")
 }
 
 // Pending makes what is not there, and never asks what is.
 func TestFaultPhaseNotRederivable(t *testing.T) {
 	t.Parallel()
-	b := broken(Pending, func(in input) fsm.Decision {
+	b := newBench().Deciding(Pending, func(in input) fsm.Decision {
 		if in.World.Formed {
 			return fsm.Wait(ReasonFormedBefore, "children")
 		}
 		return decidePending(in)
 	})
-	caught(t, b.Amnesia(), "amnesia in pass")
+	fsmtest.Caught(t, b.Amnesia(), "amnesia in pass")
 }
 
 func TestFaultHastyOverData(t *testing.T) {
 	t.Parallel()
-	b := broken(ConfiguringReplicas, func(in input) fsm.Decision {
+	b := newBench().Deciding(ConfiguringReplicas, func(in input) fsm.Decision {
 		if !answering(in.World) {
 			return decideConfiguringReplicas(in)
 		}
@@ -159,13 +140,13 @@ func TestFaultHastyOverData(t *testing.T) {
 		}
 		return decideConfiguringReplicas(in)
 	})
-	caught(t, b.ExploreIn(ConfiguringReplicas), "makes servers hasty that hold data")
+	fsmtest.Caught(t, b.ExploreIn(ConfiguringReplicas), "makes servers hasty that hold data")
 }
 
 // A pod that does not answer is as good as gone, somebody thought.
 func TestFaultDeletesPodsThatRan(t *testing.T) {
 	t.Parallel()
-	b := broken(WaitingForPods, func(in input) fsm.Decision {
+	b := newBench().Deciding(WaitingForPods, func(in input) fsm.Decision {
 		for _, n := range in.World.Nodes {
 			if _, barred := barred(in.World); !barred && n.UID != "" && n.Server == nil {
 				return fsm.Do(ReasonPodsFailing, DeletePod{n.Name, n.UID, n.Version})
@@ -173,5 +154,5 @@ func TestFaultDeletesPodsThatRan(t *testing.T) {
 		}
 		return decideWaitingForPods(in)
 	})
-	caught(t, b.ExploreIn(WaitingForPods), "deletes a pod in which something may be")
+	fsmtest.Caught(t, b.ExploreIn(WaitingForPods), "deletes a pod in which something may be")
 }

@@ -137,11 +137,11 @@ func forgetAll(w *World, id string) {
 // A replica that is to go is reset whoever serves: it may have the only copy.
 func TestFaultSurgeIsTheOnlyCopy(t *testing.T) {
 	t.Parallel()
-	b := broken(Degraded, func(in input) fsm.Decision {
+	b := newBench().Deciding(Degraded, func(in input) fsm.Decision {
 		if effects := resets(in); len(effects) > 0 && in.World.Upgrade != nil && in.World.Formed && !in.Obj.Spec.Paused {
 			return fsm.Do(ReasonUpgrading, effects...)
 		}
 		return decideDegraded(in)
 	})
-	caught(t, b.ExploreIn(Degraded), "resets what may be the only copy")
+	fsmtest.Caught(t, b.ExploreIn(Degraded), "resets what may be the only copy")
 }

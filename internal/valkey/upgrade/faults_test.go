@@ -10,6 +10,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -32,13 +33,6 @@ func throughout(b bench) bench {
 	return b
 }
 
-func caught(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %.300v, want %q", err, want)
-	}
-}
-
 // A pod is deleted as soon as it is outdated, whatever the others of its shard do.
 func TestFaultHasty(t *testing.T) {
 	t.Parallel()
@@ -51,7 +45,7 @@ func TestFaultHasty(t *testing.T) {
 		}
 		return fsm.Do(ReasonReplacing, DeletePod{Name: n.Name, UID: n.UID, Revision: s.set.Revision, Proof: own})
 	}
-	caught(t, broken(newBench(), UpgradingReplicas, hasty).ExploreIn(InProgress), "takes a")
+	fsmtest.Caught(t, broken(newBench(), UpgradingReplicas, hasty).ExploreIn(InProgress), "takes a")
 }
 
 func TestFaultWithoutProof(t *testing.T) {
@@ -65,7 +59,7 @@ func TestFaultWithoutProof(t *testing.T) {
 		}
 		return d
 	}
-	caught(t, broken(newBench(), UpgradingReplicas, unproven).ExploreIn(InProgress), "deletes without a proof")
+	fsmtest.Caught(t, broken(newBench(), UpgradingReplicas, unproven).ExploreIn(InProgress), "deletes without a proof")
 }
 
 // Pods are deleted before the cluster's controller has applied the template.
@@ -78,7 +72,7 @@ func TestFaultBeforeTheTemplate(t *testing.T) {
 		}
 		return decideUpgradingReplicas(in)
 	}
-	caught(t, broken(newBench(), UpgradingReplicas, early).ExploreIn(InProgress), "deletes before the template is there")
+	fsmtest.Caught(t, broken(newBench(), UpgradingReplicas, early).ExploreIn(InProgress), "deletes before the template is there")
 }
 
 // The failover is asked for without a word in the status: a crash asks again at once.
@@ -93,7 +87,7 @@ func TestFaultFailoverBeforeItIsSaved(t *testing.T) {
 		heir, _ := heirOf(in, s)
 		return s.ask(in, heir, "at once")
 	}
-	caught(t, broken(newBench(), WaitingForSync, early).ExploreIn(InProgress), "fails over before that is saved")
+	fsmtest.Caught(t, broken(newBench(), WaitingForSync, early).ExploreIn(InProgress), "fails over before that is saved")
 }
 
 // Whoever was asked is asked again until it takes over.
@@ -107,7 +101,7 @@ func TestFaultAsksTwice(t *testing.T) {
 		}
 		return decideFailingOver(in)
 	}
-	caught(t, throughout(broken(b, FailingOver, again)).Crash(), "asks twice")
+	fsmtest.Caught(t, throughout(broken(b, FailingOver, again)).Crash(), "asks twice")
 }
 
 // Servers before 8.1 vote once in a while, and nobody waits for it.
@@ -122,7 +116,7 @@ func TestFaultTooSoon(t *testing.T) {
 		}
 		return d
 	}
-	caught(t, throughout(broken(b, WaitingForSync, hurried)).Crash(), "fails over too soon")
+	fsmtest.Caught(t, throughout(broken(b, WaitingForSync, hurried)).Crash(), "fails over too soon")
 }
 
 func TestFaultNotApproved(t *testing.T) {
@@ -139,15 +133,15 @@ func TestFaultNotApproved(t *testing.T) {
 		return decideFailingOver(in)
 	})
 	b.Machine.Lanes.Holds = nil
-	caught(t, throughout(b).Crash(), "fails over without approval")
+	fsmtest.Caught(t, throughout(b).Crash(), "fails over without approval")
 }
 
 // All shards begin at once.
 func TestFaultOutOfTurn(t *testing.T) {
 	t.Parallel()
 	b := broken(newBench(), ShardPending, func(shard) fsm.Decision { return fsm.Fire(ItsTurn, ReasonItsTurn) })
-	caught(t, b.ExploreIn(InProgress), "begins before shard")
-	caught(t, throughout(scenarios["the second shard fails"].outOfTurn()).Crash(), "before shard")
+	fsmtest.Caught(t, b.ExploreIn(InProgress), "begins before shard")
+	fsmtest.Caught(t, throughout(scenarios["the second shard fails"].outOfTurn()).Crash(), "before shard")
 }
 
 func (s scenario) outOfTurn() bench {
@@ -165,7 +159,7 @@ func TestFaultNoHolds(t *testing.T) {
 	m := *b.Machine
 	m.Holds = nil
 	b.Machine = &m
-	caught(t, b.ExploreIn(InProgress), "acts on a cluster that is paused or goes")
+	fsmtest.Caught(t, b.ExploreIn(InProgress), "acts on a cluster that is paused or goes")
 }
 
 // An upgrade that has begun and forgot so, or that was passed by, is never begun again.
@@ -216,7 +210,7 @@ func TestFaultByName(t *testing.T) {
 		}
 		return Perform(w, e)
 	}
-	caught(t, throughout(b).Stale(), "stale")
+	fsmtest.Caught(t, throughout(b).Stale(), "stale")
 }
 
 // Only who came back by the upgrade can be a downgrade.

@@ -6,6 +6,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -62,7 +63,7 @@ func TestFaultSurgeLeftBehind(t *testing.T) {
 		}
 		return fsm.Fire(ShardCurrent, ReasonAllCurrent)
 	})
-	caught(t, throughout(b).Crash(), "leaves a surge replica behind")
+	fsmtest.Caught(t, throughout(b).Crash(), "leaves a surge replica behind")
 }
 
 // It is given up while it serves: the shard would have to be handed over by somebody else.
@@ -74,7 +75,7 @@ func TestFaultSurgeGivenUpTooSoon(t *testing.T) {
 		}
 		return fsm.Fire(SurgeSpare, ReasonRemovingSurge)
 	})
-	caught(t, throughout(b).Crash(), "gives up a surge replica that is needed")
+	fsmtest.Caught(t, throughout(b).Crash(), "gives up a surge replica that is needed")
 }
 
 // What was the primary is replaced before the surge replica has its copy.
@@ -90,7 +91,7 @@ func TestFaultSurgeNotAwaited(t *testing.T) {
 		}
 		return decideUpgradingReplicas(in)
 	})
-	caught(t, throughout(b).Crash(), "leaves fewer copies than there were")
+	fsmtest.Caught(t, throughout(b).Crash(), "leaves fewer copies than there were")
 }
 
 // A shard that has the template and not yet the replica is not worked on.
