@@ -69,12 +69,6 @@ func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], sources ...source.Sou
 	return nil
 }
 
-// Owned wakes the controller of a child when the child changes.
-func Owned(a *Area, owner, child client.Object) source.Source {
-	h := handler.EnqueueRequestForOwner(a.mgr.GetScheme(), a.mgr.GetRESTMapper(), owner, handler.OnlyControllerOwner())
-	return source.Kind[client.Object](a.mgr.GetCache(), child, h)
-}
-
 // Mapped wakes the objects that wakes names when obj changes.
 func Mapped(a *Area, obj client.Object, wakes func(context.Context, client.Object) []reconcile.Request) source.Source {
 	return source.Kind[client.Object](a.mgr.GetCache(), obj, handler.EnqueueRequestsFromMapFunc(wakes))

@@ -10,6 +10,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -52,7 +53,14 @@ func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, in fsm.Input[T, W]
 		return e.After, nil
 	}
 	cause = fmt.Errorf("observe: %w", cause)
-	if r.blind.add(keyOf(in.Obj)) < blindAfter || r.Machine.OneShot {
+	switch blind := r.blind.add(keyOf(in.Obj)) >= blindAfter; {
+	case blind && r.Machine.OneShot && overdue(in.Obj.GetProgress(), in.Now):
+		// In an empty World nothing is known, so nothing is done; but its time is over.
+		if again, err := r.decide(ctx, in); err != nil {
+			return again, err
+		}
+		return fsm.Never, cause
+	case !blind, r.Machine.OneShot:
 		return fsm.Never, cause
 	}
 	next := in.Obj.DeepCopy()
@@ -69,6 +77,11 @@ func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, in fsm.Input[T, W]
 	if err := r.Store.Save(ctx, in.Obj, next); err != nil {
 		return r.notSaved(err)
 	}
-	r.Trace.blind(next)
+	r.Trace.blind(keyOf(next), next, p)
 	return fsm.Never, cause
+}
+
+// overdue says that the object should have left its phase.
+func overdue(p *meta.Progress, now time.Time) bool {
+	return p.Deadline != nil && p.HeldSince == nil && !now.Before(p.Deadline.Time)
 }

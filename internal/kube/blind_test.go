@@ -3,6 +3,7 @@ package kube
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -42,7 +43,7 @@ func TestTheThirdFailedLookInARowIsTold(t *testing.T) {
 			t.Fatalf("too early (-want +got):\n%s", diff)
 		}
 	}
-	before := metricOf(t, metricBlind.WithLabelValues("Lamp"))
+	before := metricOf(t, metricUnknown.WithLabelValues("Lamp"))
 	want := []string{"get", "observe", "save", "event Warning CannotObserve Observe: the object's world cannot be read; see the manager's log for the error"}
 	if diff := cmp.Diff(want, b.blindPass(t)); diff != "" {
 		t.Fatalf("third (-want +got):\n%s", diff)
@@ -55,10 +56,13 @@ func TestTheThirdFailedLookInARowIsTold(t *testing.T) {
 	if status, reason := b.ready(); status != metav1.ConditionUnknown || reason != "CannotObserve" {
 		t.Errorf("Ready is %s, %s", status, reason)
 	}
-	if n := metricOf(t, metricBlind.WithLabelValues("Lamp")) - before; n != 1 {
+	if n := metricOf(t, metricUnknown.WithLabelValues("Lamp")) - before; n != 1 {
 		t.Errorf("counted %v", n)
 	}
 	b.pass(t)
+	if n := metricOf(t, metricUnknown.WithLabelValues("Lamp")) - before; n != 0 {
+		t.Errorf("sees again, and is counted %v times as one who does not", n)
+	}
 	if status, reason := b.ready(); status != metav1.ConditionTrue || reason != "Bright" {
 		t.Errorf("sees again, and yet Ready is %s, %s", status, reason)
 	}
@@ -92,6 +96,38 @@ func TestABlindOneShotSaysNothingUntilItEnds(t *testing.T) {
 				t.Fatal("saved")
 			}
 		}
+	}
+}
+
+// TestABlindOneShotEndsInTime: what cannot be seen for so long that its time is over is given up, by nothing but the clock.
+func TestABlindOneShotEndsInTime(t *testing.T) {
+	m := lampMachine()
+	m.OneShot = true
+	rule := m.Phases[off]
+	rule.Late, rule.Within = press, time.Hour
+	rule.Decide = func(in input) fsm.Decision {
+		if d, seen := in.World[off]; seen {
+			return d
+		}
+		return fsm.Wait("Dark", "self")
+	}
+	m.Phases[off], m.Phases[on] = rule, fsm.Rule[input]{Doc: "Given up.", Class: fsm.Failed}
+	b := newBench(m)
+	b.pass(t)
+	late := b.server.lamps[lampKey].DeepCopy()
+	late.Status.Deadline = &metav1.Time{Time: b.Now().Add(-time.Second)}
+	b.server.put(late)
+	b.world[off] = fsm.Do("Polish", effect("polish")) // what would be done by one who sees
+	for range blindAfter - 1 {
+		b.blindPass(t)
+	}
+	for _, did := range b.blindPass(t) {
+		if did == "act polish" {
+			t.Error("acts blind")
+		}
+	}
+	if phase := b.server.lamps[lampKey].Status.Phase; phase == late.Status.Phase {
+		t.Errorf("is still %s", phase)
 	}
 }
 

@@ -3,6 +3,8 @@ package kube
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
 // Metrics that every machine has. Labels are few and bounded: kinds, phases and
@@ -31,8 +33,8 @@ var (
 	metricReentries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "statecraft_reentries_total", Help: "Passes that would have entered a phase twice: a fault of the machine."},
 		[]string{"kind"})
-	metricBlind = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "statecraft_blind_total", Help: "Objects that became Ready=Unknown because their world could not be read."},
+	metricUnknown = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "statecraft_objects_unknown", Help: "Objects whose condition Ready is Unknown: what they depend on cannot be seen."},
 		[]string{"kind"})
 )
 
@@ -40,8 +42,30 @@ var (
 func Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
 		metricPhase, metricTransitions, metricPhaseSeconds, metricPassSeconds,
-		metricEffectErrors, metricRefused, metricReentries, metricBlind,
+		metricEffectErrors, metricRefused, metricReentries, metricUnknown,
 	}
+}
+
+// born lets the counters of a machine begin at 0. A counter that is first seen at 1 has not increased, so an alert
+// on the increase would miss the first failure after every start.
+func born[T Object[T], W any](m *fsm.Machine[T, W]) {
+	edges := m.Edges()
+	if m.Lanes != nil {
+		edges = append(edges, m.Lanes.Edges()...)
+	}
+	for _, e := range edges {
+		metricTransitions.WithLabelValues(m.Kind, string(e.From), string(e.To), string(e.On))
+	}
+	if m.OneShot { // one that has lost its status may end at once
+		for phase, rule := range m.Phases {
+			if rule.Class == fsm.Failed {
+				metricTransitions.WithLabelValues(m.Kind, "", string(phase), string(fsm.Lost))
+			}
+		}
+	}
+	metricRefused.WithLabelValues(m.Kind)
+	metricReentries.WithLabelValues(m.Kind)
+	metricUnknown.WithLabelValues(m.Kind)
 }
 
 func init() { metrics.Registry.MustRegister(Metrics()...) }

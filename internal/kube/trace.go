@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 
@@ -19,36 +21,50 @@ type Trace struct {
 	kind     string
 	recorder events.EventRecorder // nil: no events
 
-	mu     sync.Mutex
-	phases map[read.Key]meta.Phase
+	mu    sync.Mutex
+	known map[read.Key]counted
+}
+
+// counted is under what an object is counted.
+type counted struct {
+	phase   meta.Phase
+	unknown bool // Ready is
 }
 
 // NewTrace makes the trace of one kind.
 func NewTrace(kind string, recorder events.EventRecorder) *Trace {
-	return &Trace{kind: kind, recorder: recorder, phases: map[read.Key]meta.Phase{}}
+	return &Trace{kind: kind, recorder: recorder, known: map[read.Key]counted{}}
 }
 
-// at counts the object under its phase, and no longer under the one before.
-func (t *Trace) at(key read.Key, phase meta.Phase) {
+// at counts the object as it is, and no longer as it was.
+func (t *Trace) at(key read.Key, p *meta.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	was, known := t.phases[key]
-	if known && was == phase {
+	is := counted{p.Phase, apimeta.IsStatusConditionPresentAndEqual(p.Conditions, fsm.Ready, metav1.ConditionUnknown)}
+	was, known := t.known[key]
+	if known && was == is {
 		return
 	}
 	if known {
-		metricPhase.WithLabelValues(t.kind, string(was)).Dec()
+		t.count(was, -1)
 	}
-	t.phases[key] = phase
-	metricPhase.WithLabelValues(t.kind, string(phase)).Inc()
+	t.known[key] = is
+	t.count(is, 1)
 }
 
 func (t *Trace) gone(key read.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if was, known := t.phases[key]; known {
-		metricPhase.WithLabelValues(t.kind, string(was)).Dec()
-		delete(t.phases, key)
+	if was, known := t.known[key]; known {
+		t.count(was, -1)
+		delete(t.known, key)
+	}
+}
+
+func (t *Trace) count(c counted, n float64) {
+	metricPhase.WithLabelValues(t.kind, string(c.phase)).Add(n)
+	if c.unknown {
+		metricUnknown.WithLabelValues(t.kind).Add(n)
 	}
 }
 
@@ -72,8 +88,8 @@ func (t *Trace) refused(obj runtime.Object, err error) {
 		err.Error()+"; was this object last written by a newer version of the manager?")
 }
 
-func (t *Trace) blind(obj runtime.Object) {
-	metricBlind.WithLabelValues(t.kind).Inc()
+func (t *Trace) blind(key read.Key, obj runtime.Object, p *meta.Progress) {
+	t.at(key, p)
 	t.event(obj, corev1.EventTypeWarning, string(ReasonCannotObserve), "Observe",
 		"the object's world cannot be read; see the manager's log for the error")
 }
@@ -81,7 +97,7 @@ func (t *Trace) blind(obj runtime.Object) {
 // traceMoves tells the moves of a pass that was saved.
 func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T], n fsm.Next[T]) {
 	p := n.Obj.GetProgress()
-	t.at(keyOf(n.Obj), p.Phase)
+	t.at(keyOf(n.Obj), p)
 	if s.Circled {
 		metricReentries.WithLabelValues(t.kind).Inc()
 	}

@@ -21,6 +21,8 @@ type Job func(ctx context.Context) (done bool, err error)
 // it again if need be.
 type Worker struct {
 	Wake func(read.Key)
+	// Slots are how many jobs run at a time; nil is any number.
+	Slots chan struct{}
 
 	mu     sync.Mutex
 	ctx    context.Context // of the leader; nil before Start: then Drive runs the jobs
@@ -66,6 +68,13 @@ func (w *Worker) run(key read.Key, one *work) {
 		defer cancel()
 		if before != nil {
 			<-before
+		}
+		if w.Slots != nil {
+			select {
+			case w.Slots <- struct{}{}:
+				defer func() { <-w.Slots }()
+			case <-ctx.Done():
+			}
 		}
 		for !w.step(ctx, key, one) {
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/test/bed"
@@ -173,7 +175,25 @@ func (s *stage) writes(since time.Time) map[string]int {
 	counts := bed.CountWrites(all)
 	delete(counts, "create events.events.k8s.io")
 	delete(counts, "patch events.events.k8s.io")
+	delete(counts, "delete leases.coordination.k8s.io") // of clusters that are gone
 	return counts
+}
+
+// TestReservationsGoWithTheirClusters: whoever begins to lead removes what is left of clusters that are gone.
+func TestReservationsGoWithTheirClusters(t *testing.T) {
+	s := newStage(t)
+	c := s.create("web")
+	s.reaches(c, cluster.Running)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: harness.SystemNamespace, Name: read.LeaseName(c.UID)}}
+	if err := s.Get(t.Context(), client.ObjectKeyFromObject(lease), lease); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, within, poll, func() error { return harness.Gone(t.Context(), s, c) })
+	s.startManager() // another
+	harness.Eventually(t, within, poll, func() error { return harness.Gone(t.Context(), s, lease) })
 }
 
 func moves(c *valkeyv1.ValkeyCluster) (list []string) {

@@ -101,6 +101,9 @@ func setup(a *kube.Area, door Door, build spec.Builder) error {
 			return fmt.Errorf("run worker: %w", err)
 		}
 	}
+	if err := a.SweepReservations(valkeyv1.GroupVersion.Group); err != nil {
+		return err
+	}
 	of := upgradesOf(a)
 	if err := kube.Add(a, NewUpgrade(a.Env, parts),
 		kube.Mapped(a, &valkeyv1.ValkeyCluster{}, of),

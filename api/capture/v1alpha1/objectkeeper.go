@@ -47,6 +47,7 @@ type ObjectKeeper struct {
 	Spec ObjectKeeperSpec `json:"spec"`
 	// status is what the manager saw and decided.
 	// +optional
+	// +default={"observedGeneration":-1}
 	Status ObjectKeeperStatus `json:"status,omitzero"`
 }
 

@@ -32,6 +32,7 @@ type ValkeyCluster struct {
 	Spec ValkeyClusterSpec `json:"spec,omitzero"`
 	// status is the cluster as it was last seen.
 	// +optional
+	// +default={"observedGeneration":-1}
 	Status ValkeyClusterStatus `json:"status,omitzero"`
 }
 

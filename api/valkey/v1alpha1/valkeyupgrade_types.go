@@ -30,6 +30,7 @@ type ValkeyUpgrade struct {
 	Spec ValkeyUpgradeSpec `json:"spec"`
 	// status is how far it is.
 	// +optional
+	// +default={"observedGeneration":-1}
 	Status ValkeyUpgradeStatus `json:"status,omitzero"`
 }
 
@@ -50,8 +51,8 @@ type ValkeyUpgradeSpec struct {
 	// clusterRef names the cluster, which is in the namespace of the upgrade.
 	ClusterRef ClusterRef `json:"clusterRef"`
 	// image is the container image that every server is to run. Without it every server
-	// is restarted by what the cluster's spec says. The cluster's own spec is not
-	// changed: set spec.image there as well.
+	// is restarted on the image that it runs, and otherwise by what the cluster's spec
+	// says. The cluster's own spec is not changed: set spec.image there as well.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
