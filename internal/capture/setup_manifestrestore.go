@@ -38,8 +38,8 @@ type RestoreParts struct {
 	Mapper apimeta.RESTMapper
 	// As is the client of the account of a namespace; its reads are live.
 	As func(namespace string) (client.Client, error)
-	// May says that a requester may restore a VolumeCaptureRequest of another namespace.
-	May func(ctx context.Context, who *capturev1.Requester, what read.Key) (bool, error)
+	// May says that a requester may do something. Nobody in particular may do nothing.
+	May func(ctx context.Context, who *capturev1.Requester, what *authorizationv1.ResourceAttributes) (bool, error)
 }
 
 // NewManifestRestore builds the controller of ManifestRestoreRequests.
@@ -57,12 +57,16 @@ func NewManifestRestore(e kube.Env, c Config, p RestoreParts) *kube.Reconciler[*
 	return r
 }
 
+// restoredAtOnce is how many checkpoints are restored at a time: each job holds a frame of its own, and an outline of
+// every object.
+const restoredAtOnce = 4
+
 func setupManifestRestore(a *kube.Area, c Config) error {
 	mgr, waker := a.Manager(), &kube.Waker{}
 	parts := RestoreParts{
-		Work: &kube.Worker{Wake: waker.Wake}, Mapper: mgr.GetRESTMapper(),
+		Work: &kube.Worker{Wake: waker.Wake, Slots: make(chan struct{}, restoredAtOnce)}, Mapper: mgr.GetRESTMapper(),
 		As:  impersonate(mgr.GetConfig(), mgr.GetScheme(), mgr.GetRESTMapper()),
-		May: mayRestoreVolume(mgr.GetClient()),
+		May: mayDo(mgr.GetClient()),
 	}
 	if err := a.Run(parts.Work.Start); err != nil {
 		return fmt.Errorf("run restores: %w", err)
@@ -114,18 +118,14 @@ func impersonate(cfg *rest.Config, scheme *runtime.Scheme, mapper apimeta.RESTMa
 	}
 }
 
-// mayRestoreVolume asks the API server what a requester may do.
-func mayRestoreVolume(c client.Client) func(context.Context, *capturev1.Requester, read.Key) (bool, error) {
-	return func(ctx context.Context, who *capturev1.Requester, what read.Key) (bool, error) {
+// mayDo asks the API server what a requester may do.
+func mayDo(c client.Client) func(context.Context, *capturev1.Requester, *authorizationv1.ResourceAttributes) (bool, error) {
+	return func(ctx context.Context, who *capturev1.Requester, what *authorizationv1.ResourceAttributes) (bool, error) {
 		if who == nil {
 			return false, nil
 		}
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: who.Username, UID: who.UID, Groups: who.Groups,
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Group: capturev1.GroupVersion.Group, Resource: "volumecapturerequests", Verb: "restore",
-				Namespace: what.Namespace, Name: what.Name,
-			},
+			User: who.Username, UID: who.UID, Groups: who.Groups, ResourceAttributes: what,
 		}}
 		if err := c.Create(ctx, review); err != nil {
 			return false, fmt.Errorf("review access: %w", err)

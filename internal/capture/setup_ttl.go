@@ -13,7 +13,7 @@ import (
 
 // The scanner lists and deletes.
 //
-// +kubebuilder:rbac:groups=capture.statecraft.dev,resources=volumecapturerequests;volumerestorerequests;manifestcapturerequests;manifestrestorerequests,verbs=list;delete
+// +kubebuilder:rbac:groups=capture.statecraft.dev,resources=volumecapturerequests;manifestcapturerequests,verbs=list;delete
 
 // NewScanner builds what deletes requests that ended long ago. Restores have no term: what
 // they made is the user's, and an applied restore that vanished would be applied again.
@@ -21,18 +21,18 @@ func NewScanner(e kube.Env, c Config) ttl.Scanner {
 	return ttl.Scanner{
 		Live: e.LiveReader(), Delete: e.Writer("ttl").Delete, Now: e.Now,
 		Mine: e.Shard.Has, Namespaces: e.Namespaces,
-		Captures: ttl.Terms{Failed: c.TTLFailed, Succeeded: c.TTLSucceeded},
-		Gone:     func(kind string) { metricDeletions.WithLabelValues(kind).Inc() },
+		Terms: ttl.Terms{Failed: c.TTLFailed, Succeeded: c.TTLSucceeded},
+		Gone:  func(kind string) { metricDeletions.WithLabelValues(kind).Inc() },
 	}
 }
 
 func setupTTL(a *kube.Area, c Config) error {
 	scanner := NewScanner(a.Env, c)
-	if !scanner.Captures.Ever() {
+	if !scanner.Terms.Ever() {
 		return nil
 	}
 	err := a.Run(func(ctx context.Context) error {
-		return regularly(ctx, scanner.Captures.Every(), "ttl", scanner.Scan)
+		return regularly(ctx, scanner.Terms.Every(), "ttl", scanner.Scan)
 	})
 	if err != nil {
 		return fmt.Errorf("run scanner of old requests: %w", err)
@@ -45,6 +45,7 @@ func setupTTL(a *kube.Area, c Config) error {
 func regularly(ctx context.Context, every time.Duration, name string, look func(context.Context) error) error {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
+	metricLookErrors.WithLabelValues(name) // it begins at 0, or the first error would be no increase
 	for {
 		if err := look(ctx); err != nil && ctx.Err() == nil {
 			metricLookErrors.WithLabelValues(name).Inc()

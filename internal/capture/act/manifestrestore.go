@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,8 +26,9 @@ type ManifestRestore struct {
 	// As is the client of the account that does for users what they ask for in a namespace.
 	// Its reads are live.
 	As func(namespace string) (client.Client, error)
-	// May says that a requester may restore a VolumeCaptureRequest of another namespace.
-	May    func(ctx context.Context, who *capturev1.Requester, what read.Key) (bool, error)
+	// May says that a requester may do something: what admission cannot ask, because it does not see
+	// what a checkpoint holds.
+	May    func(ctx context.Context, who *capturev1.Requester, what *authorizationv1.ResourceAttributes) (bool, error)
 	Mapper apimeta.RESTMapper
 	Now    func() time.Time
 	System string // the operator's namespace, where the keys are

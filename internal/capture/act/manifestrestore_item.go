@@ -27,7 +27,7 @@ func (j *restoreJob) one(ctx context.Context, item manifestrestore.Item) (r capt
 	mapping, err := j.mapping(item)
 	switch {
 	case apimeta.IsNoMatchError(err):
-		r = fails(manifestrestore.ReasonUnserved, "the API server does not serve "+item.Object.GetAPIVersion()+" "+item.Kind)
+		r = fails(manifestrestore.ReasonUnserved, "the API server does not serve "+item.GroupVersionKind().GroupVersion().String()+" "+item.Kind)
 	case err != nil:
 		return r, fmt.Errorf("map kind: %w", err)
 	case mapping.Scope.Name() != apimeta.RESTScopeNameNamespace:
@@ -44,7 +44,7 @@ func fails(why fsm.Reason, message string) capturev1.ObjectResult {
 }
 
 func (j *restoreJob) mapping(item manifestrestore.Item) (*apimeta.RESTMapping, error) {
-	gvk := item.Object.GroupVersionKind()
+	gvk := item.GroupVersionKind()
 	return j.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 }
 
@@ -53,7 +53,7 @@ func (j *restoreJob) resource(item manifestrestore.Item) (group, resource string
 	if mapping, err := j.mapping(item); err == nil {
 		return mapping.Resource.Group, mapping.Resource.Resource
 	}
-	guess, _ := apimeta.UnsafeGuessKindToResource(item.Object.GroupVersionKind())
+	guess, _ := apimeta.UnsafeGuessKindToResource(item.GroupVersionKind())
 	return guess.Group, guess.Resource
 }
 

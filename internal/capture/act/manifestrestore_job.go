@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,8 +36,10 @@ type restoreJob struct {
 	spec    *capturev1.ManifestCheckpointSpec // nil before it was read
 	key     []byte                            // that it is encrypted with
 	read    int                               // chunks that were read
-	objects []*unstructured.Unstructured
-	orphans bool // the namespace that the volumes were captured in is gone
+	orphans bool                              // the namespace that the volumes were captured in is gone
+
+	outlines []manifestrestore.Outline
+	frame    frame // the one that was read last
 
 	items   []manifestrestore.Item
 	next    int
@@ -55,8 +58,9 @@ func (j *restoreJob) step(ctx context.Context) (done bool, err error) {
 		err = j.open(ctx)
 	case j.read < len(j.spec.Chunks):
 		err = j.load(ctx)
-	case j.items == nil && len(j.objects) > 0:
-		j.plan()
+	case j.items == nil && len(j.outlines) > 0:
+		j.items = manifestrestore.NewPlan(j.outlines, j.task())
+		j.outlines = nil
 	case j.next < len(j.items):
 		err = j.restore(ctx)
 	default:
@@ -99,6 +103,9 @@ func (j *restoreJob) open(ctx context.Context) (err error) {
 	case err != nil:
 		return fmt.Errorf("read checkpoint %s: %w", ref.Name, err)
 	}
+	if err := j.secrets(ctx, &c.Spec); err != nil {
+		return err
+	}
 	if j.key, err = j.unlock(ctx, &c.Spec); err != nil {
 		return err
 	}
@@ -124,6 +131,23 @@ func (j *restoreJob) confirm(ctx context.Context) error {
 	}
 	if is.UID != j.request.UID || is.Status.Phase != manifestrestore.Applying || is.DeletionTimestamp != nil {
 		return &fsm.Error{Class: fsm.Changed, Err: errors.New("the request is not in phase Applying any more")}
+	}
+	return nil
+}
+
+// secrets asks whether the requester may see Secrets where those of the checkpoint are to be. Who may not see
+// them may not bring them either: they could be taken from a namespace where somebody keeps them apart. It is
+// asked once, before anything is written.
+func (j *restoreJob) secrets(ctx context.Context, spec *capturev1.ManifestCheckpointSpec) error {
+	if spec.Encryption == nil || j.stage != manifestrestore.Plan {
+		return nil
+	}
+	may, err := j.May(ctx, j.request.Spec.Requester, &authorizationv1.ResourceAttributes{Verb: "get", Resource: "secrets", Namespace: j.request.Namespace})
+	switch {
+	case err != nil:
+		return fmt.Errorf("ask whether the requester may get secrets: %w", err)
+	case !may:
+		return &refused{capturev1.ReasonForbidden, "the checkpoint holds Secrets, and the requester may not get secrets of namespace " + j.request.Namespace}
 	}
 	return nil
 }
@@ -168,35 +192,6 @@ func (j *restoreJob) home(ctx context.Context, spec *capturev1.ManifestCheckpoin
 	return nil
 }
 
-// load reads the next frame. Chunks are read once and never cached.
-func (j *restoreJob) load(ctx context.Context) error {
-	for first, refs := range checkpoint.Frames(j.spec) {
-		if first != j.read {
-			continue
-		}
-		chunks := make([]*capturev1.ManifestCheckpointContentChunk, len(refs))
-		for i, ref := range refs {
-			chunks[i] = &capturev1.ManifestCheckpointContentChunk{}
-			switch err := j.Live.Get(ctx, read.Key{Name: ref.Name}, chunks[i]); {
-			case read.SaysGone(err, ref.Name):
-				return &refused{capturev1.ReasonIncomplete, "chunk " + ref.Name + " is gone"}
-			case err != nil:
-				return fmt.Errorf("read chunk %s: %w", ref.Name, err)
-			}
-		}
-		objects, err := checkpoint.Decode(j.spec, j.key, chunks...)
-		if err != nil {
-			return spoiled(err)
-		}
-		j.objects, j.read = append(j.objects, objects...), first+len(refs)
-		break
-	}
-	if j.read == len(j.spec.Chunks) && len(j.objects) != int(j.spec.Objects) {
-		return &refused{capturev1.ReasonIncomplete, fmt.Sprintf("the chunks hold %d objects, and the checkpoint lists %d", len(j.objects), j.spec.Objects)}
-	}
-	return nil
-}
-
 // spoiled says what a checkpoint that cannot be decoded means for the request.
 func spoiled(err error) error {
 	for cause, reason := range map[error]fsm.Reason{
@@ -210,19 +205,15 @@ func spoiled(err error) error {
 	return err
 }
 
-func (j *restoreJob) plan() {
-	j.items = manifestrestore.NewPlan(j.objects, manifestrestore.Task{
-		By: j.request.UID, Into: j.request.Namespace, From: j.spec.Origin.Namespace, Volumes: j.spec.Volumes,
-	})
-	j.objects = nil
-}
-
 // mostTries is how often an object is looked at again because it changed in between.
 const mostTries = 8
 
 // restore does what is to be done about the next object.
 func (j *restoreJob) restore(ctx context.Context) error {
-	item := j.items[j.next]
+	item, err := j.fill(ctx, j.items[j.next])
+	if err != nil {
+		return err
+	}
 	result, err := j.one(ctx, item)
 	if kube.Classify(err) != nil {
 		if j.tries++; fsm.ClassOf(kube.Classify(err)) == fsm.Changed && j.tries < mostTries {
@@ -270,7 +261,7 @@ func (j *restoreJob) stop() {
 // looked reads what has the name of an item; nil if nothing does.
 func (j *restoreJob) looked(ctx context.Context, item manifestrestore.Item) (*unstructured.Unstructured, error) {
 	there := &unstructured.Unstructured{}
-	there.SetGroupVersionKind(item.Object.GroupVersionKind())
+	there.SetGroupVersionKind(item.GroupVersionKind())
 	err := j.as.Get(ctx, read.Key{Namespace: j.request.Namespace, Name: item.Name}, there)
 	switch {
 	case read.SaysGone(err, item.Name):

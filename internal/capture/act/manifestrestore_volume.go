@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +29,9 @@ func (j *restoreJob) volume(ctx context.Context, item manifestrestore.Item) (r c
 		return fails(capturev1.ReasonNotFound, "the namespace that its volume was captured in is gone, and with it VolumeCaptureRequest "+item.Capture), nil
 	}
 	if from != j.request.Namespace {
-		may, err := j.May(ctx, j.request.Spec.Requester, read.Key{Namespace: from, Name: item.Capture})
+		may, err := j.May(ctx, j.request.Spec.Requester, &authorizationv1.ResourceAttributes{
+			Verb: "restore", Group: capturev1.GroupVersion.Group, Resource: "volumecapturerequests", Namespace: from, Name: item.Capture,
+		})
 		if err != nil {
 			return r, fmt.Errorf("ask whether the requester may restore %s/%s: %w", from, item.Capture, err)
 		}

@@ -16,7 +16,7 @@ import (
 func TestWordsShowNoValues(t *testing.T) {
 	const canary = "canary"
 	item := func(kind string) manifestrestore.Item {
-		return manifestrestore.Item{Key: manifestrestore.Key{Kind: kind, Name: "a"}}
+		return manifestrestore.Item{Outline: manifestrestore.Outline{Key: manifestrestore.Key{Kind: kind, Name: "a"}}}
 	}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Secret"}, "a", field.ErrorList{field.Invalid(field.NewPath("data", "key"), canary, "no")})
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "a", errString("policy dislikes "+canary))

@@ -11,6 +11,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	restoring "github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -50,6 +51,8 @@ func (a Restorer) Act(ctx context.Context, r *restoring.Restore, e fsm.Effect) (
 		})
 	case restoring.MoveVolume:
 		return "", a.moveVolume(ctx, r, e)
+	case restoring.FinishMove:
+		return "", a.finishMove(ctx, e)
 	}
 	return "", fmt.Errorf("unknown effect %s", e)
 }
@@ -129,15 +132,34 @@ func (a Restorer) secrets(ctx context.Context, p restoring.Plan) (map[string]str
 // moveVolume hands a volume over. The holder is replaced by the claim in one write, so there
 // is no moment in which anybody else could bind it.
 func (a Restorer) moveVolume(ctx context.Context, r *restoring.Restore, e restoring.MoveVolume) error {
-	was := &corev1.PersistentVolume{}
-	if err := a.Live.Get(ctx, read.Key{Name: e.PV.Name}, was); err != nil {
-		return kube.Classify(fmt.Errorf("read volume: %w", err))
-	}
-	if was.UID != e.PV.UID || was.ResourceVersion != e.PV.ResourceVersion {
-		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("volume %s was changed since", e.PV.Name)}
+	was, err := a.asSeen(ctx, e.PV)
+	if err != nil {
+		return err
 	}
 	next := was.DeepCopy()
 	next.Spec.ClaimRef = restoring.ClaimRef(e.Claim)
+	next.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
 	metav1.SetMetaDataAnnotation(&next.ObjectMeta, capturev1.RestoreAnnotation, string(r.UID))
 	return a.Writer.Patch(ctx, was, next)
+}
+
+// finishMove makes a volume that was moved one like any other.
+func (a Restorer) finishMove(ctx context.Context, e restoring.FinishMove) error {
+	was, err := a.asSeen(ctx, e.PV)
+	if err != nil {
+		return err
+	}
+	return a.Writer.Patch(ctx, was, volumecapture.Unmarked(was, volumecapture.MarkOf(was).Policy))
+}
+
+// asSeen is a volume, if it is still as it was seen.
+func (a Restorer) asSeen(ctx context.Context, seen restoring.PV) (*corev1.PersistentVolume, error) {
+	v := &corev1.PersistentVolume{}
+	if err := a.Live.Get(ctx, read.Key{Name: seen.Name}, v); err != nil {
+		return nil, kube.Classify(fmt.Errorf("read volume: %w", err))
+	}
+	if v.UID != seen.UID || v.ResourceVersion != seen.ResourceVersion {
+		return nil, &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("volume %s was changed since", seen.Name)}
+	}
+	return v, nil
 }

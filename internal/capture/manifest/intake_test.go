@@ -64,6 +64,11 @@ func TestWhatIsStripped(t *testing.T) {
 			is:   `{"metadata":{"name":"data","annotations":{"pv.kubernetes.io/bind-completed":"yes","mine":"1"}},"spec":{"volumeName":"pv-1","storageClassName":"fast"}}`,
 			want: `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data","annotations":{"mine":"1"}},"spec":{"storageClassName":"fast"}}`,
 		},
+		"what a claim was once made from": {
+			of:   core("persistentvolumeclaims", "PersistentVolumeClaim"),
+			is:   `{"metadata":{"name":"data","annotations":{"capture.statecraft.dev/restore":"r1"}},"spec":{"dataSource":{"kind":"VolumeSnapshot","name":"s"},"dataSourceRef":{"kind":"VolumeSnapshot","name":"s"},"storageClassName":"fast"}}`,
+			want: `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data"},"spec":{"storageClassName":"fast"}}`,
+		},
 		"what ties a Job to its pods": {
 			of:   grouped("batch", "jobs", "Job"),
 			is:   `{"metadata":{"name":"a"},"spec":{"selector":{"matchLabels":{"batch.kubernetes.io/controller-uid":"u"}},"template":{"metadata":{"labels":{"controller-uid":"u","batch.kubernetes.io/controller-uid":"u","job-name":"a","batch.kubernetes.io/job-name":"a","mine":"1"}}}}}`,

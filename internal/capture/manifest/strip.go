@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 )
 
 // kept are the fields of metadata that a user writes. The namespace is not among them: a
@@ -23,6 +25,7 @@ var foreign = []string{
 	"control-plane.alpha.kubernetes.io/leader",
 	"endpoints.kubernetes.io/last-change-trigger-time",
 	"batch.kubernetes.io/job-tracking",
+	capturev1.RestoreAnnotation, // or a restorer would take the claim for its own
 }
 
 // document is the object as it is captured: what a user could have written.
@@ -98,9 +101,17 @@ func (o object) metadata(b *bytes.Buffer) error {
 // strippers take out of specs what the cluster filled in for this very object.
 var strippers = map[string]func(map[string]any){
 	"services":               stripService,
-	"persistentvolumeclaims": func(spec map[string]any) { delete(spec, "volumeName") },
+	"persistentvolumeclaims": stripClaim,
 	"jobs.batch":             stripJob,
 	"pods":                   stripPod,
+}
+
+// stripClaim takes the volume out, and what that was once made from: a claim whose data was captured gets those, and one
+// that comes back empty must not be filled with what was there before.
+func stripClaim(spec map[string]any) {
+	delete(spec, "volumeName")
+	delete(spec, "dataSource")
+	delete(spec, "dataSourceRef")
 }
 
 func stripSpec(o object, raw []byte) ([]byte, error) {

@@ -49,7 +49,7 @@ func failure(in input, last meta.Transition) *capturev1.RequestFailure {
 	case Verifying:
 		d = decideVerifying(in)
 	}
-	return &capturev1.RequestFailure{Reason: last.Reason, Message: cut(d.Message)}
+	return &capturev1.RequestFailure{Reason: last.Reason, Message: fsm.Cut(d.Message)}
 }
 
 func overdue(in input, phase fsm.Phase) string {
@@ -57,14 +57,5 @@ func overdue(in input, phase fsm.Phase) string {
 	if in.Obj.Status.Phase == phase && in.Obj.Status.WaitingFor != "" {
 		said += "; it waited for " + in.Obj.Status.WaitingFor
 	}
-	return cut(said)
-}
-
-// cut keeps a message within what the schema allows.
-func cut(message string) string {
-	const longest = 1024
-	if runes := []rune(message); len(runes) > longest {
-		return string(runes[:longest-1]) + "…"
-	}
-	return message
+	return fsm.Cut(said)
 }

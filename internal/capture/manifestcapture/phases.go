@@ -65,6 +65,19 @@ func working(doc string, decide func(input) fsm.Decision, on fsm.Event, to fsm.P
 	}
 }
 
+// verifying has time of its own if it is entered late: the checkpoint is there, and one that was committed in the last
+// moment, or whose request has forgotten that it had ended long ago, must not be removed unseen.
+func verifying() fsm.Rule[input] {
+	rule := working("Chunks are read back and counted.", decideVerifying, Verified, Succeeded)
+	rule.Until = func(in input) time.Time {
+		if at := deadline(in); in.Now.Before(at) {
+			return at
+		}
+		return in.Now.Add(cleaning)
+	}
+	return rule
+}
+
 func deadline(in input) time.Time { return request.Deadline(in.Obj, in.Obj.Spec.DeadlineSeconds) }
 
 // Machine is the whole life of a request.
@@ -85,7 +98,7 @@ var Machine = fsm.Machine[*capturev1.ManifestCaptureRequest, World]{
 			Preparing: working("The keeper is made, what the request needs is looked at, and a moment is chosen.", decidePreparing, Chosen, Reading),
 			Reading:   working("All objects are read as they were at that moment.", decideReading, Read, Writing),
 			Writing:   working("Chunks are written, and the checkpoint last.", decideWriting, Committed, Verifying),
-			Verifying: working("Chunks are read back and counted.", decideVerifying, Verified, Succeeded),
+			Verifying: verifying(),
 			Succeeded: {Doc: "Everything was captured and read back.", Class: fsm.Done},
 			CleaningUp: {
 				Doc: "The request fails; what it made is removed.", Class: fsm.Working, Decide: decideCleaningUp,

@@ -23,7 +23,7 @@ func adapt(obj *unstructured.Unstructured, t Task) *unstructured.Unstructured {
 	}
 	out.SetAnnotations(annotations)
 	out.SetNamespace(t.Into)
-	if key := keyOf(out); key.Kind == "RoleBinding" && key.Group == "rbac.authorization.k8s.io" {
+	if key := KeyOf(out); key.Kind == "RoleBinding" && key.Group == "rbac.authorization.k8s.io" {
 		rebind(out, t)
 	}
 	return out

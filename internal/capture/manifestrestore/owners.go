@@ -2,7 +2,6 @@ package manifestrestore
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -13,13 +12,12 @@ type Owner struct {
 	Reference metav1.OwnerReference
 }
 
-// ownersOf are the references of an object that can be rewired. Others are dropped: an owner
+// owned are the references of an object that can be rewired. Others are dropped: an owner
 // that is not restored has no UID here, and what refers to it would be collected.
-func ownersOf(obj *unstructured.Unstructured, known map[Key]bool) (owners []Owner) {
-	self := keyOf(obj)
-	for _, ref := range obj.GetOwnerReferences() {
+func (o Outline) owned(known map[Key]bool) (owners []Owner) {
+	for _, ref := range o.owners {
 		group := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).Group
-		if key := (Key{group, ref.Kind, ref.Name}); known[key] && key != self {
+		if key := (Key{group, ref.Kind, ref.Name}); known[key] && key != o.Key {
 			owners = append(owners, Owner{key, ref})
 		}
 	}

@@ -1,7 +1,9 @@
 package manifestrestore
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -11,11 +13,31 @@ import (
 // and restore, so it is not part of the name.
 type Key struct{ Group, Kind, Name string }
 
+// Outline is what must be known of an object before its turn comes. A checkpoint can hold more objects than fit into
+// memory, so they are read twice: for their outlines, and then one frame after another to be written.
+type Outline struct {
+	Key
+	Version string
+	Frame   int // of the checkpoint that holds it
+	owners  []metav1.OwnerReference
+	leans   []Key
+}
+
+// OutlineOf is that of an object in a frame.
+func OutlineOf(obj *unstructured.Unstructured, frame int) Outline {
+	return Outline{Key: KeyOf(obj), Version: obj.GroupVersionKind().Version, Frame: frame, owners: obj.GetOwnerReferences(), leans: leans(obj)}
+}
+
+// GroupVersionKind is that of the object.
+func (o Outline) GroupVersionKind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
+}
+
 // Item is one object to restore.
 type Item struct {
-	Key
+	Outline
 	// Object is what to write, but for its owners and its mark: both are known only when its
-	// turn comes.
+	// turn comes, and so is the object itself.
 	Object *unstructured.Unstructured
 	// Owners are the references to objects that are restored, too.
 	Owners []Owner
@@ -37,33 +59,40 @@ type Task struct {
 
 // NewPlan is the objects of a checkpoint in the order in which they are restored. Each comes
 // after its owners. Of two objects of one name only the first counts.
-func NewPlan(objects []*unstructured.Unstructured, t Task) []Item {
+func NewPlan(outlines []Outline, t Task) []Item {
 	captures := map[string]capturev1.ManifestVolume{}
 	for _, v := range t.Volumes {
 		captures[v.Claim] = v
 	}
 	var items []Item
 	known := map[Key]bool{}
-	for _, obj := range objects {
-		key := keyOf(obj)
+	for _, o := range outlines {
+		key := o.Key
 		if known[key] {
 			continue
 		}
 		known[key] = true
-		item := Item{Key: key, Object: adapt(obj, t)}
+		item := Item{Outline: o}
 		if key.Kind == "PersistentVolumeClaim" && key.Group == "" {
 			item.Capture, item.CaptureUID = captures[key.Name].VolumeCaptureRequest, captures[key.Name].UID
 		}
 		items = append(items, item)
 	}
 	for i := range items {
-		items[i].Owners = ownersOf(items[i].Object, known)
-		items[i].Object.SetOwnerReferences(nil)
+		items[i].Owners = items[i].owned(known)
 	}
 	return inOrder(items)
 }
 
-func keyOf(obj *unstructured.Unstructured) Key {
+// Filled is the item with its object, as it was captured.
+func (i Item) Filled(obj *unstructured.Unstructured, t Task) Item {
+	i.Object = adapt(obj, t)
+	i.Object.SetOwnerReferences(nil)
+	return i
+}
+
+// KeyOf is the name of an object.
+func KeyOf(obj *unstructured.Unstructured) Key {
 	gvk := obj.GroupVersionKind()
 	return Key{Group: gvk.Group, Kind: gvk.Kind, Name: obj.GetName()}
 }

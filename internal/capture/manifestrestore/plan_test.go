@@ -34,6 +34,21 @@ func object(apiVersion, kind, name string, owners ...Key) *unstructured.Unstruct
 
 var task = Task{By: "r1", Into: "new", From: "old"}
 
+// planned is the plan of objects in frames of three, each item with its object.
+func planned(objects []*unstructured.Unstructured, t Task) []Item {
+	var outlines []Outline
+	is := map[Key]*unstructured.Unstructured{}
+	for i, obj := range objects {
+		outlines = append(outlines, OutlineOf(obj, i/3))
+		is[KeyOf(obj)] = obj
+	}
+	items := NewPlan(outlines, t)
+	for i := range items {
+		items[i] = items[i].Filled(is[items[i].Key], t)
+	}
+	return items
+}
+
 func names(items []Item) (names []string) {
 	for _, i := range items {
 		names = append(names, i.Kind+"/"+i.Name)
@@ -43,7 +58,7 @@ func names(items []Item) (names []string) {
 
 func TestWhatOthersNeedComesFirst(t *testing.T) {
 	web := Key{"apps", "Deployment", "web"}
-	got := names(NewPlan([]*unstructured.Unstructured{
+	got := names(planned([]*unstructured.Unstructured{
 		object("networking.k8s.io/v1", "Ingress", "web"),
 		object("gateway.networking.k8s.io/v1", "HTTPRoute", "web"),
 		object("apps/v1", "Deployment", "web"),
@@ -79,7 +94,7 @@ func graph(t *rapid.T) []*unstructured.Unstructured {
 	for i := range n {
 		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
 		obj := object(kind[0], kind[1], fmt.Sprintf("o%d", i))
-		keys = append(keys, keyOf(obj))
+		keys = append(keys, KeyOf(obj))
 		made = append(made, obj)
 	}
 	for i, obj := range made {
@@ -113,7 +128,7 @@ func circular(items map[Key]Item, from Key) bool {
 func TestOwnersComeBeforeOwned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		objects := graph(t)
-		plan := NewPlan(objects, task)
+		plan := planned(objects, task)
 		place, items := map[Key]int{}, map[Key]Item{}
 		for i, item := range plan {
 			place[item.Key], items[item.Key] = i, item
@@ -128,7 +143,7 @@ func TestOwnersComeBeforeOwned(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(names(plan), names(NewPlan(objects, task))); diff != "" {
+		if diff := cmp.Diff(names(plan), names(planned(objects, task))); diff != "" {
 			t.Fatalf("another order the second time: %s", diff)
 		}
 	})
@@ -139,7 +154,7 @@ func TestOwnersComeBeforeOwned(t *testing.T) {
 func TestEveryReferenceNamesWhatIsThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		there, failed := map[Key]types.UID{}, map[Key]bool{}
-		for _, item := range NewPlan(graph(t), task) {
+		for _, item := range planned(graph(t), task) {
 			refs, lacks := item.Rewire(func(k Key) types.UID { return there[k] }, failed)
 			if lacks != nil && !failed[lacks.Key] {
 				t.Fatalf("%v fails over %v, which did not", item.Key, lacks.Key)
@@ -169,7 +184,7 @@ func TestObjectsAreMadeAnew(t *testing.T) {
 		map[string]any{"kind": "ServiceAccount", "name": "web", "namespace": "old"},
 		map[string]any{"kind": "ServiceAccount", "name": "ci", "namespace": "tools"},
 	}
-	got := NewPlan([]*unstructured.Unstructured{binding}, task)[0].Object.Object
+	got := planned([]*unstructured.Unstructured{binding}, task)[0].Object.Object
 	want := map[string]any{
 		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
 		"metadata": map[string]any{"name": "web", "namespace": "new", "annotations": map[string]any{"kept": "yes"}},
@@ -188,7 +203,7 @@ func TestAClaimWithACapturedVolumeIsAskedFor(t *testing.T) {
 	claim.Object["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"}, "volumeName": "old-volume", "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
 	with := task
 	with.Volumes = []capturev1.ManifestVolume{{Claim: "data", VolumeCaptureRequest: "nightly"}, {Claim: "scratch", Empty: true}}
-	plan := NewPlan([]*unstructured.Unstructured{claim, object("v1", "PersistentVolumeClaim", "scratch")}, with)
+	plan := planned([]*unstructured.Unstructured{claim, object("v1", "PersistentVolumeClaim", "scratch")}, with)
 	if plan[0].Capture != "nightly" || plan[1].Capture != "" {
 		t.Fatalf("captures %q and %q", plan[0].Capture, plan[1].Capture)
 	}

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -85,13 +86,15 @@ func (o VolumeRestore) claim(ctx context.Context, r *capturev1.VolumeRestoreRequ
 		return volumerestore.Claim{Sight: volumerestore.Taken}, nil
 	}
 	seen := claimOf(&c)
-	if c.Status.Phase != corev1.ClaimBound {
-		return seen, nil
-	}
+	bound := c.Status.Phase == corev1.ClaimBound
 	restored, err := o.restored(ctx, &c, r)
-	seen.Volume = volumerestore.Another
-	if restored {
+	switch {
+	case bound && restored:
 		seen.Volume = volumerestore.TheRestored
+	case bound:
+		seen.Volume = volumerestore.Another
+	case restored:
+		seen.Volume = volumerestore.Awaiting
 	}
 	return seen, err
 }
@@ -108,14 +111,16 @@ func claimOf(c *corev1.PersistentVolumeClaim) volumerestore.Claim {
 	return seen
 }
 
-// restored says that the volume of a claim is the one that was made, or moved, for the request.
+// restored says that the volume of a claim is the one that was made, or moved, for the request. A claim that waits for
+// a pod names none until it is bound.
 func (o VolumeRestore) restored(ctx context.Context, c *corev1.PersistentVolumeClaim, r metav1.Object) (bool, error) {
 	var v corev1.PersistentVolume
-	switch err := o.Live.Get(ctx, read.Key{Name: c.Spec.VolumeName}, &v); {
-	case read.SaysGone(err, c.Spec.VolumeName):
+	name := cmp.Or(c.Spec.VolumeName, restorer.VolumeName(r.GetUID()))
+	switch err := o.Live.Get(ctx, read.Key{Name: name}, &v); {
+	case read.SaysGone(err, name):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("read volume %s: %w", c.Spec.VolumeName, err)
+		return false, fmt.Errorf("read volume %s: %w", name, err)
 	}
 	return v.Annotations[capturev1.RestoreAnnotation] == string(r.GetUID()) && v.Spec.ClaimRef != nil && v.Spec.ClaimRef.UID == c.UID, nil
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -93,8 +94,8 @@ type artifact struct {
 // replaced says that another has its name.
 func (a artifact) replaced(is types.UID) bool { return a.UID != "" && is != a.UID }
 
-// byAnother says that it was made by another than the one who says so.
-func (a artifact) byAnother(by types.UID) bool { return a.By != "" && by != a.By }
+// byAnother says that it was made by another than the one who says so; "" is that it does not say.
+func (a artifact) byAnother(by types.UID) bool { return a.By != "" && by != "" && by != a.By }
 
 // foreign is that of an artifact that was made by another than the one who says so.
 func (a artifact) foreign() volumerestore.Source {
@@ -123,7 +124,7 @@ func (o VolumeRestore) content(ctx context.Context, ref artifact) (volumerestore
 		s.Sight, s.What = volumerestore.Missing, "VolumeSnapshotContent "+ref.Name
 		return s, nil
 	case err != nil:
-		return s, fmt.Errorf("read content %s: %w", ref.Name, err)
+		return unreadContent(s, err)
 	case ref.byAnother(c.Spec.VolumeSnapshotRef.UID):
 		return ref.foreign(), nil
 	case c.DeletionTimestamp != nil:
@@ -144,6 +145,20 @@ func (o VolumeRestore) content(ctx context.Context, ref artifact) (volumerestore
 	return s, nil
 }
 
+// unreadContent tells a kind that is not served, or not for us, from what may be read the next time.
+func unreadContent(s volumerestore.Source, err error) (volumerestore.Source, error) {
+	switch blindness(err) {
+	case keeper.Unserved:
+		s.Sight = volumerestore.Unfinished
+		s.What += ", whose kind the API server does not serve (install the CRDs of external-snapshotter),"
+	case keeper.Forbidden:
+		s.Sight, s.Why = volumerestore.Foreign, "may not be read by the manager"
+	default:
+		return s, fmt.Errorf("read content: %w", err)
+	}
+	return s, nil
+}
+
 func usable(s *snapshotv1.VolumeSnapshotContentStatus) bool {
 	return s != nil && s.ReadyToUse != nil && *s.ReadyToUse && s.SnapshotHandle != nil
 }
@@ -153,15 +168,15 @@ func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreR
 	var v corev1.PersistentVolume
 	s := volumerestore.Source{What: ref.What}
 	err := o.Live.Get(ctx, read.Key{Name: ref.Name}, &v)
-	by := v.Spec.ClaimRef
-	mark := volumecapture.MarkOf(&v)
+	by, moved := v.Spec.ClaimRef, v.Annotations[capturev1.RestoreAnnotation]
+	mark := volumecapture.MarkOf(&v) // it goes when the volume was moved
 	switch {
 	case read.SaysGone(err, ref.Name), err == nil && ref.replaced(v.UID):
 		s.Sight, s.What = volumerestore.Missing, "PersistentVolume "+ref.Name
 		return s, nil
 	case err != nil:
 		return s, fmt.Errorf("read volume %s: %w", ref.Name, err)
-	case mark.By == "" || v.Spec.CSI == nil:
+	case v.Spec.CSI == nil, mark.By == "" && moved == "":
 		s.Sight, s.Why = volumerestore.Unfit, "is not a volume of a CSI driver that was detached"
 		return s, nil
 	case ref.byAnother(mark.By):
@@ -169,7 +184,7 @@ func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreR
 	case by == nil || by.UID == "":
 		s.Sight = volumerestore.Unfinished // nobody holds it yet
 		return s, nil
-	case !held(by, o.Namespace, volumecapture.HolderName(mark.By)) && v.Annotations[capturev1.RestoreAnnotation] != string(r.UID):
+	case !held(by, o.Namespace, volumecapture.HolderName(mark.By)) && moved != string(r.UID):
 		s.Sight, s.Why = volumerestore.Consumed, "it belongs to PersistentVolumeClaim "+by.Namespace+"/"+by.Name
 		return s, nil
 	}

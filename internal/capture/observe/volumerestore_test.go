@@ -129,6 +129,15 @@ func TestWhatCanBeRestored(t *testing.T) {
 			s.volume.Spec.ClaimRef.Namespace = "shop"
 			s.volume.Annotations = map[string]string{capturev1.RestoreAnnotation: "r1"}
 		}, volumerestore.Ready},
+		"a detached volume that was moved, and is like any other now": {func(s *shelf) {
+			s.from("taken")
+			s.volume.Spec.ClaimRef.Namespace, s.volume.Labels = "shop", nil
+			s.volume.Annotations = map[string]string{capturev1.RestoreAnnotation: "r0"}
+		}, volumerestore.Consumed},
+		"one that was moved and detached again": {func(s *shelf) {
+			s.from("taken")
+			s.volume.Annotations = map[string]string{capturev1.RestoreAnnotation: "r0"}
+		}, volumerestore.Ready},
 		"another volume has the name of what was detached": {func(s *shelf) { s.from("taken"); s.volume.UID = "v2" }, volumerestore.Missing},
 		"a volume that was not detached": {func(s *shelf) {
 			s.request.Spec.Source = capturev1.VolumeSource{PersistentVolume: &capturev1.NameRef{Name: "volume"}}

@@ -48,6 +48,9 @@ func (o Restorer) Observe(ctx context.Context, r *restorer.Restore) (w restorer.
 	if w.Intent, err = o.intent(ctx, r.UID); err != nil {
 		return w, err
 	}
+	if i := w.Intent.Intent; i != nil && !o.mine(i, r) {
+		return restorer.World{}, nil // nothing is known, so nothing is done
+	}
 	if s.request, err = o.request(ctx, r); err != nil {
 		return w, err
 	}
@@ -56,13 +59,20 @@ func (o Restorer) Observe(ctx context.Context, r *restorer.Restore) (w restorer.
 	if w.Claim, err = o.claim(ctx, r, &s, w.Intent.Intent); err != nil {
 		return w, err
 	}
-	if w.PV, err = o.volume(ctx, r, s); err != nil {
+	if w.PV, err = o.volume(ctx, r, s, w.Intent.Intent); err != nil {
 		return w, err
 	}
 	if w.Request != restorer.Wanted || w.Intent.Sight == restorer.Intended || w.Claim.Sight == restorer.Taken || w.PV.Sight == restorer.ForUs {
 		return w, nil
 	}
 	return w, o.prepare(ctx, &w, s)
+}
+
+// mine says that an intent is of this very request, and of this driver. A claim names its request by annotations
+// that anybody can write, so one in another namespace may name this one's UID; and another driver would look for a
+// volume that it does not have, and take it for one that was never made.
+func (o Restorer) mine(i *restorer.Intent, r *restorer.Restore) bool {
+	return i.Request == restorer.Ref{Namespace: r.Namespace, Name: r.Name, UID: r.UID} && i.Plan.Driver == o.Driver
 }
 
 func (o Restorer) intent(ctx context.Context, uid types.UID) (restorer.Stored, error) {
@@ -97,9 +107,11 @@ func (o Restorer) state(r *capturev1.VolumeRestoreRequest) restorer.Request {
 	switch {
 	case r == nil:
 		return restorer.Gone
+	case r.Status.Source != nil && r.Status.Source.Driver != o.Driver:
+		return restorer.Elsewhere
 	case r.Status.Phase == volumerestore.CleaningUp || r.Status.Phase == volumerestore.Failed:
 		return restorer.GivenUp
-	case r.Status.Phase == volumerestore.Restoring && r.Status.Source != nil && r.Status.Source.Driver == o.Driver:
+	case r.Status.Phase == volumerestore.Restoring && r.Status.Source != nil:
 		return restorer.Wanted
 	}
 	return restorer.Elsewhere
@@ -140,10 +152,12 @@ func (o Restorer) claim(ctx context.Context, r *restorer.Restore, s *scene, inte
 	return seen, nil
 }
 
-// volume reads the PersistentVolume that is made or moved, and whose it is.
-func (o Restorer) volume(ctx context.Context, r *restorer.Restore, s scene) (restorer.PV, error) {
+// volume reads the PersistentVolume that is made or moved, and whose it is. While there is an intent that is the one
+// which it intends, whatever the claim names: a claim can be made to name another.
+func (o Restorer) volume(ctx context.Context, r *restorer.Restore, s scene, intent *restorer.Intent) (restorer.PV, error) {
 	name := restorer.VolumeName(r.UID)
 	switch moved := s.moved(); {
+	case intent != nil:
 	case moved != nil:
 		name = moved.Name
 	case s.claim != nil && s.claim.Spec.VolumeName != "":
@@ -169,7 +183,7 @@ func (s scene) whose(v *corev1.PersistentVolume, uid types.UID) restorer.PV {
 	seen.Holder = by.Namespace + "/" + by.Name
 	switch {
 	case s.claim != nil && by.UID == s.claim.UID && v.Annotations[capturev1.RestoreAnnotation] == string(uid):
-		seen.Sight = restorer.ForUs
+		seen.Sight, seen.Marked = restorer.ForUs, v.Labels[capturev1.DetachedByLabel] != ""
 	case moved != nil && by.UID == moved.HolderUID && v.UID == moved.UID:
 		seen.Sight = restorer.Held
 	}

@@ -15,6 +15,8 @@ func (w World) aim() fsm.Phase {
 		return Discarding
 	case w.Intent.Sight == Intended:
 		return Provisioning
+	case w.moved():
+		return Moving
 	case w.givenUp() && w.Claim.empty() && w.PV.Sight != ForUs:
 		return Discarding
 	case w.settled():
@@ -23,6 +25,11 @@ func (w World) aim() fsm.Phase {
 		return Moving
 	}
 	return Claiming
+}
+
+// moved says that a volume was moved and bound, and is not yet like any other.
+func (w World) moved() bool {
+	return w.PV.Sight == ForUs && w.PV.Marked && w.Claim.Bound && !w.Claim.Deleting
 }
 
 // settled says that nothing is left to be made: nobody asks for it, somebody is in the way,

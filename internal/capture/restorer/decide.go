@@ -80,13 +80,15 @@ func decideProvisioning(in input) fsm.Decision {
 	return now(ReasonAsking, CreateVolume{intent})
 }
 
-// decideMoving hands the volume over, if nobody else was faster.
+// decideMoving hands the volume over, if nobody else was faster, and lets go of it once it is bound.
 func decideMoving(in input) fsm.Decision {
 	w := in.World
 	if d, is := turned(in); is {
 		return d
 	}
 	switch w.PV.Sight {
+	case ForUs:
+		return now(ReasonMoving, FinishMove{w.PV})
 	case Held:
 		return now(ReasonMoving, MoveVolume{w.PV, w.Claim.ref()})
 	case NoPV:

@@ -55,11 +55,16 @@ type CreatePV struct {
 }
 
 // MoveVolume hands a detached volume from who holds it to the claim, in one write: it is
-// never without an owner.
+// never without an owner. From then on it outlives its claim, until the two are bound: it is
+// the only copy of its data, and a claim that is not bound may still be given up.
 type MoveVolume struct {
 	PV    PV
 	Claim Ref
 }
+
+// FinishMove gives a volume that was moved its reclaim policy back, and takes the marks of its
+// capture off: it is a volume like any other now, and can be detached again.
+type FinishMove struct{ PV PV }
 
 // Tell tells the claim what stands in the way; nothing does any more, without a reason.
 type Tell struct {
@@ -76,6 +81,7 @@ func (CreateVolume) effect()  {}
 func (DiscardVolume) effect() {}
 func (CreatePV) effect()      {}
 func (MoveVolume) effect()    {}
+func (FinishMove) effect()    {}
 func (Tell) effect()          {}
 
 func (CreateClaim) String() string     { return "create-claim" }
@@ -86,4 +92,5 @@ func (e CreateVolume) String() string  { return "create-volume " + e.Intent.Plan
 func (e DiscardVolume) String() string { return "discard-volume " + e.Intent.Plan.Name }
 func (e CreatePV) String() string      { return "create-pv " + e.Intent.Plan.Name }
 func (e MoveVolume) String() string    { return "move-volume " + e.PV.Name }
+func (e FinishMove) String() string    { return "finish-move " + e.PV.Name }
 func (e Tell) String() string          { return "tell-claim " + string(e.Reason) }

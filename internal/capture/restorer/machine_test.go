@@ -76,6 +76,10 @@ func safe(in input, s fsm.Step[*Restore]) error {
 			if !w.Claim.empty() || !w.givenUp() || w.PV.Sight == ForUs || w.Claim.UID != e.UID {
 				return errors.New("deletes a claim that holds data, or is somebody else's")
 			}
+		case FinishMove:
+			if w.PV.Sight != ForUs || !w.Claim.Bound {
+				return errors.New("lets a volume go with a claim that is not bound to it")
+			}
 		case MoveVolume:
 			if w.PV.Sight != Held || w.Claim.Sight != Ours {
 				return errors.New("takes a volume from somebody")
@@ -105,7 +109,7 @@ func anyRestore(r *rand.Rand, _ fsm.Phase) (*Restore, World) {
 		Class:   pick(r, Class{}, Class{Name: "disks"}, Class{Name: "disks", Immediate: true}),
 		Keeper:  pick(r, Keeper{}, Keeper{Needed: true}, Keeper{Needed: true, UID: "keeper"}),
 		Intent:  pick(r, Stored{}, Stored{Sight: NoIntent}, Stored{Sight: NoIntent, Draft: intent()}, Stored{Sight: NoIntent, Flaw: &Trouble{Reason: "A"}}, Stored{Sight: Intended, Intent: intent(), UID: "intent", ResourceVersion: "1"}),
-		PV:      PV{Sight: pick(r, "", NoPV, NoPV, ForUs, Held, Strange), Name: "pv"},
+		PV:      PV{Sight: pick(r, "", NoPV, NoPV, ForUs, Held, Strange), Name: "pv", Marked: r.IntN(3) == 0},
 		Backend: r.IntN(2) == 0,
 	}
 	if w.PV.Sight == ForUs { // such a volume has a backend, and is nobody else's

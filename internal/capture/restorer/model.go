@@ -37,8 +37,10 @@ func performOnVolumes(w World, e fsm.Effect) World {
 		w.PV = PV{Sight: ForUs, Name: e.Intent.Plan.Name}
 	case MoveVolume:
 		if w.PV.Sight == Held {
-			w.PV.Sight = ForUs
+			w.PV.Sight, w.PV.Marked = ForUs, true
 		}
+	case FinishMove:
+		w.PV.Marked = false
 	}
 	return w
 }

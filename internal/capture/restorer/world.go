@@ -97,6 +97,8 @@ type PV struct {
 	UID             types.UID `json:"uid,omitempty"`
 	ResourceVersion string    `json:"resourceVersion,omitempty"`
 	Holder          string    `json:"holder,omitempty"` // who has it, for words
+	// Marked says that it was moved and still bears the marks of its capture: it outlives its claim.
+	Marked bool `json:"marked,omitempty"`
 }
 
 // PVSight is whose a PersistentVolume is; "" is not looked.

@@ -29,36 +29,29 @@ type Scanner struct {
 	Mine func(read.Key) bool
 	// Namespaces are where to look; none is everywhere.
 	Namespaces []string
-	// Captures and Restores are the terms of requests that capture and that restore.
-	Captures, Restores Terms
+	// Terms are those of requests that capture. Restores have none.
+	Terms Terms
 	// Gone is told the kind of every request that was deleted.
 	Gone func(kind string)
 }
 
 // kind is one kind of request.
 type kind struct {
-	name  string
-	terms Terms
-	list  func() client.ObjectList
+	name string
+	list func() client.ObjectList
 }
 
-func (s Scanner) kinds() []kind {
-	return []kind{
-		{"VolumeCaptureRequest", s.Captures, func() client.ObjectList { return &capturev1.VolumeCaptureRequestList{} }},
-		{"ManifestCaptureRequest", s.Captures, func() client.ObjectList { return &capturev1.ManifestCaptureRequestList{} }},
-		{"VolumeRestoreRequest", s.Restores, func() client.ObjectList { return &capturev1.VolumeRestoreRequestList{} }},
-		{"ManifestRestoreRequest", s.Restores, func() client.ObjectList { return &capturev1.ManifestRestoreRequestList{} }},
-	}
+var kinds = []kind{
+	{"VolumeCaptureRequest", func() client.ObjectList { return &capturev1.VolumeCaptureRequestList{} }},
+	{"ManifestCaptureRequest", func() client.ObjectList { return &capturev1.ManifestCaptureRequestList{} }},
 }
 
-// Scan looks through all requests once. What goes wrong with one kind does not keep the
+// Scan looks through all captures once. What goes wrong with one kind does not keep the
 // others, and is tried again at the next scan.
 func (s Scanner) Scan(ctx context.Context) error {
 	var errs []error
-	for _, k := range s.kinds() {
-		if k.terms.Ever() {
-			errs = append(errs, s.scanKind(ctx, k))
-		}
+	for _, k := range kinds {
+		errs = append(errs, s.scanKind(ctx, k))
 	}
 	return errors.Join(errs...)
 }
@@ -97,7 +90,7 @@ func (s Scanner) sweep(ctx context.Context, k kind, list client.ObjectList) erro
 		if !ok || obj.GetDeletionTimestamp() != nil || !s.Mine(client.ObjectKeyFromObject(obj)) {
 			continue
 		}
-		if at, ever := k.terms.Due(endOf(obj)); !ever || s.Now().Before(at) {
+		if at, ever := s.Terms.Due(endOf(obj)); !ever || s.Now().Before(at) {
 			continue
 		}
 		if err := s.Delete(ctx, obj, kube.SeenOf(obj)); err != nil {
@@ -115,10 +108,6 @@ func endOf(obj client.Object) End {
 	case *capturev1.VolumeCaptureRequest:
 		return end(r.Status.Conditions, r.Status.Completion, r.Spec.Mode == capturev1.Detach)
 	case *capturev1.ManifestCaptureRequest:
-		return end(r.Status.Conditions, r.Status.Completion, false)
-	case *capturev1.VolumeRestoreRequest:
-		return end(r.Status.Conditions, r.Status.Completion, false)
-	case *capturev1.ManifestRestoreRequest:
 		return end(r.Status.Conditions, r.Status.Completion, false)
 	}
 	return End{}

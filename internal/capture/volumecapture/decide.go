@@ -215,8 +215,17 @@ func givenUp(d fsm.Decision) fsm.Decision {
 	return d
 }
 
-// decideCleaningUp deletes what was made, and then ends for the reason that it was given up for.
+// decideCleaningUp deletes what was made, and then ends for the reason that it was given up for; for that reason
+// also if it cannot be deleted, or seen, for long.
 func decideCleaningUp(in input) fsm.Decision {
+	d, failure := cleaningUp(in), in.Obj.Status.Failure
+	if at := in.Obj.Status.Deadline; d.On != "" || failure == nil || at == nil || in.Now.Before(at.Time) {
+		return d
+	}
+	return fsm.Fire(Cleaned, failure.Reason).Because("%s", failure.Message)
+}
+
+func cleaningUp(in input) fsm.Decision {
 	const awaited = "what was made to be deleted"
 	failure := in.Obj.Status.Failure
 	if failure == nil { // in the pass that gave up, or with a status that was lost

@@ -48,6 +48,10 @@ const (
 	ReasonCleaningUp    fsm.Reason = "CleaningUp"    // what was made is being deleted
 )
 
+// cleaning is for how long it is tried to delete what was made. It belongs to the keeper, so it goes with the request
+// at the latest.
+const cleaning = 10 * time.Minute
+
 type input = fsm.Input[*capturev1.VolumeCaptureRequest, World]
 
 // Machine is the whole of a capture.
@@ -101,6 +105,8 @@ var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 				Class:  fsm.Working,
 				Decide: decideCleaningUp,
 				On:     map[fsm.Event]fsm.Phase{Cleaned: Failed},
+				Within: cleaning,
+				Late:   Cleaned,
 			},
 			Succeeded: {Doc: "The capture is there; status.artifactRef names it.", Class: fsm.Done},
 			Failed:    {Doc: "There is no capture; the reason says why.", Class: fsm.Failed},

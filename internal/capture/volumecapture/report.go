@@ -91,8 +91,6 @@ func size(c Content) *resource.Quantity {
 	return resource.NewQuantity(*c.Size, resource.BinarySI)
 }
 
-const longestMessage = 1024
-
 // failed is why the request was given up: the reason of its last move, in words.
 func failed(out *capturev1.VolumeCaptureRequest, in input, outcomes []fsm.Outcome) *capturev1.RequestFailure {
 	f := &capturev1.RequestFailure{Reason: fsm.Reason(fsm.Lost)}
@@ -102,10 +100,7 @@ func failed(out *capturev1.VolumeCaptureRequest, in input, outcomes []fsm.Outcom
 			break
 		}
 	}
-	f.Message = words(in, f.Reason, outcomes)
-	if runes := []rune(f.Message); len(runes) > longestMessage {
-		f.Message = string(runes[:longestMessage-1]) + "…"
-	}
+	f.Message = fsm.Cut(words(in, f.Reason, outcomes))
 	return f
 }
 

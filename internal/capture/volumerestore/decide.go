@@ -103,9 +103,20 @@ func decideRehearsing(in input) fsm.Decision {
 	return fsm.Wait(ReasonNotLooked).In(glance)
 }
 
-// decideCleaningUp removes what was made for nothing. A claim that is bound after all is a
-// success that came late, but for a rehearsal, which was about its Job.
+// decideCleaningUp removes what was made for nothing, and then ends for the reason that it was given up for; for
+// that reason also if it cannot be removed, or seen, for long.
 func decideCleaningUp(in input) fsm.Decision {
+	d, failure := cleaningUp(in), in.Obj.Status.Failure
+	if at := in.Obj.Status.Deadline; d.On != "" || failure == nil || at == nil || in.Now.Before(at.Time) {
+		return d
+	}
+	return fsm.Fire(Cleaned, failure.Reason).Because("%s", failure.Message)
+}
+
+// cleaningUp: a claim that is bound after all is a success that came late, but for a
+// rehearsal, which was about its Job. One that a volume was made for, or moved to, and that is
+// not bound yet, is not empty: with it the volume would go.
+func cleaningUp(in input) fsm.Decision {
 	w, rehearsal := in.World, in.Obj.Spec.Rehearsal != nil
 	switch v := in.Obj.Status.Failure; {
 	case w.Claim.Sight == "" || rehearsal && w.Probe.Sight == "":
@@ -114,6 +125,8 @@ func decideCleaningUp(in input) fsm.Decision {
 		return fsm.Fire(Bound, capturev1.ReasonCompleted).Because("%s holds what was captured", claimName(in))
 	case v == nil:
 		return fsm.Save(ReasonCleaning)
+	case w.Claim.Sight == Ours && w.Claim.Volume == Awaiting:
+		return fsm.Wait(ReasonCleaning, "claims").In(recheck).Because("%s to be bound to the volume that is there for it", claimName(in))
 	case w.Probe.Sight == ProbeRuns:
 		return fsm.Do(ReasonCleaning, DeleteProbe{w.Probe.UID, w.Probe.ResourceVersion})
 	case w.Claim.empty():

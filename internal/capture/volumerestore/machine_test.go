@@ -123,7 +123,7 @@ func anyRestore(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeRestoreRequest,
 		Source:  s,
 		Claim: Claim{
 			Sight: pick(r, "", Free, Free, Ours, Ours, Taken), UID: "claim", ResourceVersion: "1", Deleting: r.IntN(6) == 0,
-			Volume:  pick(r, "", TheRestored, Another),
+			Volume:  pick(r, "", TheRestored, Another, Awaiting),
 			Trouble: pick(r, "", "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed), Words: "no space",
 		},
 		Probe: Probe{Sight: pick(r, "", NoProbe, ProbeRuns, ProbePassed, ProbeFailed, ProbeTaken), UID: "job", ResourceVersion: "1"},

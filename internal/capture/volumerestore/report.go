@@ -45,8 +45,6 @@ func report(out *capturev1.VolumeRestoreRequest, in input, _ fsm.Decision, outco
 	}
 }
 
-const longestMessage = 1024 // of a verdict
-
 // verdictOf puts into words why the last move was to CleaningUp.
 func verdictOf(out *capturev1.VolumeRestoreRequest, in input, outcomes []fsm.Outcome) *capturev1.RequestFailure {
 	last := meta.Transition{Event: fsm.Lost, Reason: fsm.Reason(fsm.Lost)}
@@ -73,9 +71,7 @@ func verdictOf(out *capturev1.VolumeRestoreRequest, in input, outcomes []fsm.Out
 	case last.Event == fsm.Lost:
 		v.Message = "the status was lost after the request had begun; look whether the claim is there, and make another request if it is not"
 	}
-	if runes := []rune(v.Message); len(runes) > longestMessage {
-		v.Message = string(runes[:longestMessage-1]) + "…"
-	}
+	v.Message = fsm.Cut(v.Message)
 	return v
 }
 

@@ -87,6 +87,7 @@ type Volume string
 // The volumes.
 const (
 	TheRestored Volume = "Restored" // the volume that was made, or moved, for this request
+	Awaiting    Volume = "Awaiting" // to nothing yet, but a volume is there that can be bound to it alone
 	Another     Volume = "Another"
 )
 

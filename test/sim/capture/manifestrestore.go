@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -110,7 +111,9 @@ func (s *restoreStory) build(c *sim.Cell) {
 		As: func(namespace string) (client.Client, error) {
 			return c.As("system:serviceaccount:" + namespace + ":" + act.Account)
 		},
-		May: func(context.Context, *capturev1.Requester, read.Key) (bool, error) { return true, nil },
+		May: func(context.Context, *capturev1.Requester, *authorizationv1.ResourceAttributes) (bool, error) {
+			return true, nil
+		},
 	}
 	r := capture.NewManifestRestore(c.Env(), capture.Defaults(), parts)
 	c.Work(parts.Work)

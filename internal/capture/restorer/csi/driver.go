@@ -55,10 +55,11 @@ func Words(err error) string {
 }
 
 // neverMade says that there is no volume of that name: the driver would have answered with
-// it before it looked at what is wrong. Errors that may come from anywhere do not say so.
+// it before it looked at what is wrong. Errors that may come from anywhere do not say so, nor
+// does ResourceExhausted: some drivers say that while they are asked too often.
 func neverMade(err error) bool {
 	switch status.Code(err) {
-	case codes.InvalidArgument, codes.NotFound, codes.OutOfRange, codes.ResourceExhausted, codes.Unimplemented:
+	case codes.InvalidArgument, codes.NotFound, codes.OutOfRange, codes.Unimplemented:
 		return true
 	}
 	return false

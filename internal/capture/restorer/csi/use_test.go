@@ -57,15 +57,16 @@ func TestDiscard(t *testing.T) {
 		err    bool
 		left   int
 	}{
-		"a volume that is there":                 {true, func(*Fake) {}, false, 0},
-		"one that was never made":                {false, func(*Fake) {}, false, 0},
-		"the snapshot is gone as well":           {true, func(f *Fake) { f.Forget("snap-1") }, false, 0},
-		"neither was ever there":                 {false, func(f *Fake) { f.Forget("snap-1") }, false, 0},
-		"the disk is full, so it was never made": {false, fails(codes.ResourceExhausted), false, 0},
-		"the driver is still at it":              {true, fails(codes.Aborted), true, 1},
-		"the driver is out of reach":             {true, fails(codes.Unavailable), true, 1},
-		"an error that says nothing":             {true, fails(codes.Internal), true, 1},
-		"a volume of that name is another one":   {true, fails(codes.AlreadyExists), true, 1},
+		"a volume that is there":                {true, func(*Fake) {}, false, 0},
+		"one that was never made":               {false, func(*Fake) {}, false, 0},
+		"the snapshot is gone as well":          {true, func(f *Fake) { f.Forget("snap-1") }, false, 0},
+		"neither was ever there":                {false, func(f *Fake) { f.Forget("snap-1") }, false, 0},
+		"the plan makes no sense to the driver": {false, fails(codes.OutOfRange), false, 0},
+		"the driver is asked too often":         {true, fails(codes.ResourceExhausted), true, 1},
+		"the driver is still at it":             {true, fails(codes.Aborted), true, 1},
+		"the driver is out of reach":            {true, fails(codes.Unavailable), true, 1},
+		"an error that says nothing":            {true, fails(codes.Internal), true, 1},
+		"a volume of that name is another one":  {true, fails(codes.AlreadyExists), true, 1},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := NewFake("snap-1")

@@ -1,0 +1,78 @@
+package act
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+// frame is what one frame of a checkpoint holds: all that a job ever holds of a checkpoint at a time, besides outlines.
+type frame struct {
+	first   int // chunk
+	objects map[manifestrestore.Key]*unstructured.Unstructured
+}
+
+// load reads the next frame for its outlines.
+func (j *restoreJob) load(ctx context.Context) error {
+	objects, chunks, err := j.decode(ctx, j.read)
+	if err != nil {
+		return err
+	}
+	for _, obj := range objects {
+		j.outlines = append(j.outlines, manifestrestore.OutlineOf(obj, j.read))
+	}
+	if j.read += chunks; j.read == len(j.spec.Chunks) && len(j.outlines) != int(j.spec.Objects) {
+		return &refused{capturev1.ReasonIncomplete, fmt.Sprintf("the chunks hold %d objects, and the checkpoint lists %d", len(j.outlines), j.spec.Objects)}
+	}
+	return nil
+}
+
+// decode reads the frame that begins with a chunk. Chunks are never cached.
+func (j *restoreJob) decode(ctx context.Context, at int) (objects []*unstructured.Unstructured, chunks int, err error) {
+	for first, refs := range checkpoint.Frames(j.spec) {
+		if first != at {
+			continue
+		}
+		parts := make([]*capturev1.ManifestCheckpointContentChunk, len(refs))
+		for i, ref := range refs {
+			parts[i] = &capturev1.ManifestCheckpointContentChunk{}
+			switch err := j.Live.Get(ctx, read.Key{Name: ref.Name}, parts[i]); {
+			case read.SaysGone(err, ref.Name):
+				return nil, 0, &refused{capturev1.ReasonIncomplete, "chunk " + ref.Name + " is gone"}
+			case err != nil:
+				return nil, 0, fmt.Errorf("read chunk %s: %w", ref.Name, err)
+			}
+		}
+		objects, err = checkpoint.Decode(j.spec, j.key, parts...)
+		return objects, len(refs), spoiled(err)
+	}
+	return nil, 0, &refused{capturev1.ReasonIncomplete, "a frame of the checkpoint is missing"}
+}
+
+// fill reads the object of an item. Objects of one kind are restored one after the other, as they were captured, so a
+// frame is seldom read more often than twice.
+func (j *restoreJob) fill(ctx context.Context, item manifestrestore.Item) (manifestrestore.Item, error) {
+	if j.frame.objects == nil || j.frame.first != item.Frame {
+		objects, _, err := j.decode(ctx, item.Frame)
+		if err != nil {
+			return item, err
+		}
+		j.frame = frame{item.Frame, map[manifestrestore.Key]*unstructured.Unstructured{}}
+		for _, obj := range objects {
+			if key := manifestrestore.KeyOf(obj); j.frame.objects[key] == nil { // of two only the first counts
+				j.frame.objects[key] = obj
+			}
+		}
+	}
+	return item.Filled(j.frame.objects[item.Key], j.task()), nil
+}
+
+func (j *restoreJob) task() manifestrestore.Task {
+	return manifestrestore.Task{By: j.request.UID, Into: j.request.Namespace, From: j.spec.Origin.Namespace, Volumes: j.spec.Volumes}
+}

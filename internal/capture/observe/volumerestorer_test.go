@@ -1,0 +1,114 @@
+package observe
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+)
+
+const disks = "disks.example.com"
+
+// intended is a restore whose volume is being made: its request, its claim and its intent.
+func intended(t *testing.T) []client.Object {
+	t.Helper()
+	r := &capturev1.VolumeRestoreRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "back", UID: "r1"}}
+	r.Spec.VolumeClaimTemplate.Name = "data"
+	r.Status.Phase = volumerestore.Restoring
+	r.Status.Source = &capturev1.ResolvedSource{Driver: disks, SnapshotHandle: "snap-1"}
+	intent, err := restorer.Intent{
+		Request: restorer.Ref{Namespace: "shop", Name: "back", UID: "r1"}, Claim: restorer.Ref{Namespace: "shop", Name: "data", UID: "c1"},
+		Plan: restorer.Plan{Driver: disks, Name: restorer.VolumeName("r1")},
+	}.ConfigMap("system")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []client.Object{r, claimFor("shop", "back", "c1"), intent}
+}
+
+// claimFor says that it was made for request r1.
+func claimFor(namespace, request string, uid types.UID) *corev1.PersistentVolumeClaim {
+	group := capturev1.GroupName
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "data", UID: uid, Annotations: map[string]string{capturev1.RestoreAnnotation: "r1"}},
+		Spec:       corev1.PersistentVolumeClaimSpec{DataSourceRef: &corev1.TypedObjectReference{APIGroup: &group, Kind: "VolumeRestoreRequest", Name: request}},
+	}
+}
+
+func see(t *testing.T, driver string, of *restorer.Restore, objects ...client.Object) restorer.World {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, storagev1.AddToScheme, capturev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource().Build()
+	w, err := Restorer{Live: read.Live{Reader: c}, Driver: driver, Namespace: "system"}.Observe(t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestAnIntentIsOfItsRequestAndItsDriver(t *testing.T) {
+	// The claim of another namespace names the request by its UID: without a request there its intent looked abandoned.
+	for what, c := range map[string]struct {
+		driver string
+		of     *restorer.Restore
+		seen   restorer.IntentSight
+	}{
+		"its own":             {disks, restorer.New("shop", "back", "r1"), restorer.Intended},
+		"another namespace's": {disks, restorer.New("thief", "back", "r1"), ""},
+		"another name's":      {disks, restorer.New("shop", "x", "r1"), ""},
+		"another driver's":    {"tapes.example.com", restorer.New("shop", "back", "r1"), ""},
+	} {
+		w := see(t, c.driver, c.of, append(intended(t), claimFor("thief", "back", "c2"))...)
+		if w.Intent.Sight != c.seen || c.seen == "" && w.Request != "" {
+			t.Errorf("%s: %+v", what, w)
+		}
+	}
+}
+
+// TestAnIntentIsHeldToItsOwnVolume: a claim can be made to name any volume, which would pass for the owner of the one
+// that is being made.
+func TestAnIntentIsHeldToItsOwnVolume(t *testing.T) {
+	objects := intended(t)
+	objects[1].(*corev1.PersistentVolumeClaim).Spec.VolumeName = "any"
+	theirs := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "any"}}
+	if w := see(t, disks, restorer.New("shop", "back", "r1"), append(objects, theirs)...); w.PV.Sight != restorer.NoPV || w.PV.Name != restorer.VolumeName("r1") {
+		t.Errorf("%+v", w.PV)
+	}
+}
+
+// TestAClaimThatAVolumeAwaitsIsNotEmpty: with it the volume would go, which may be the only copy.
+func TestAClaimThatAVolumeAwaitsIsNotEmpty(t *testing.T) {
+	objects := intended(t)
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: restorer.VolumeName("r1"), Annotations: map[string]string{capturev1.RestoreAnnotation: "r1"}},
+		Spec:       corev1.PersistentVolumeSpec{ClaimRef: &corev1.ObjectReference{Namespace: "shop", Name: "data", UID: "c1"}},
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, capturev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for want, more := range map[volumerestore.Volume][]client.Object{"": nil, volumerestore.Awaiting: {volume}} {
+		c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(objects, more...)...).Build()
+		seen, err := VolumeRestore{Live: read.Live{Reader: c}}.claim(t.Context(), objects[0].(*capturev1.VolumeRestoreRequest))
+		if err != nil || seen.Volume != want {
+			t.Errorf("%q, want %q: %v", seen.Volume, want, err)
+		}
+	}
+}
