@@ -1,19 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
 // constant is a declared reason or event and the sentence that documents it.
-type constant struct{ kind, value, doc string }
+type constant struct{ kind, value, doc, name string }
 
 // constants finds the constants of type Reason and Event in some folders, by their
 // declarations: a comment is not there at run time.
@@ -55,7 +57,7 @@ func declared(tree *ast.File) (found []constant) {
 			}
 			for i, v := range spec.Values {
 				if text, ok := literal(v); ok {
-					found = append(found, constant{kind, text, withoutName(doc, spec.Names[i].Name)})
+					found = append(found, constant{kind, text, withoutName(doc, spec.Names[i].Name), spec.Names[i].Name})
 				}
 			}
 		}
@@ -100,4 +102,30 @@ func withoutName(doc, name string) string {
 		return doc
 	}
 	return strings.TrimPrefix(rest, "is ")
+}
+
+// mentioned are those constants that some files name.
+func mentioned(root string, all []constant, globs ...string) (named []constant, err error) {
+	var text strings.Builder
+	for _, glob := range globs {
+		files, err := filepath.Glob(filepath.Join(root, glob))
+		if err != nil || len(files) == 0 {
+			return nil, fmt.Errorf("find %s: %w", glob, errors.Join(err, os.ErrNotExist))
+		}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("read %s: %w", file, err)
+			}
+			if !strings.HasSuffix(file, "_test.go") {
+				text.Write(source)
+			}
+		}
+	}
+	for _, c := range all {
+		if regexp.MustCompile(`\.` + c.name + `\b`).MatchString(text.String()) {
+			named = append(named, c)
+		}
+	}
+	return named, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
@@ -81,12 +82,12 @@ func TestConstants(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []constant{
-		{"Reason", "Alone", "unheard: the line above wins"},
-		{"Reason", "Paused", "said while \\| paused."},
-		{"Reason", "Dark", "no light"},
-		{"Event", "Blown", ""},
+		{kind: "Reason", value: "Alone", doc: "unheard: the line above wins"},
+		{kind: "Reason", value: "Paused", doc: "said while \\| paused."},
+		{kind: "Reason", value: "Dark", doc: "no light"},
+		{kind: "Event", value: "Blown", doc: ""},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(constant{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(constant{}), cmpopts.IgnoreFields(constant{}, "name")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -98,9 +99,9 @@ func (lamp) Mermaid() string         { return "" }
 func (l lamp) Reasons() []fsm.Reason { return l }
 
 func TestEveryReasonHasASentence(t *testing.T) {
-	kernel := []constant{{"Event", "Created", "seen first"}}
+	kernel := []constant{{kind: "Event", value: "Created", doc: "seen first"}}
 	m := machine{kind: "Lamp", drawing: lamp{"Created", "Blown"}}
-	said := []constant{{"Reason", "Dark", "no light"}, {"Event", "Blown", "it is broken"}}
+	said := []constant{{kind: "Reason", value: "Dark", doc: "no light"}, {kind: "Event", value: "Blown", doc: "it is broken"}}
 	page, err := m.page(said, kernel)
 	if err != nil {
 		t.Fatal(err)

@@ -57,7 +57,7 @@ func reference(root string) (map[string]string, error) {
 	}
 	pages := map[string]string{"metrics.md": metricsPage(slices.Concat(kube.Metrics(), capture.Metrics())), "kernel.md": kernelText}
 	for _, m := range machines {
-		said, err := constants(root, m.packages...)
+		said, err := m.constants(root)
 		if err != nil {
 			return nil, err
 		}

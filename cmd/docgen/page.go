@@ -24,7 +24,7 @@ func (m machine) page(said, kernel []constant) (string, error) {
 	events := slices.Concat(said, kernel)
 	for _, reason := range m.drawing.Reasons() {
 		if find(reasons, string(reason)) == "" {
-			reasons = append(reasons, constant{"Reason", string(reason), find(events, string(reason))})
+			reasons = append(reasons, constant{kind: "Reason", value: string(reason), doc: find(events, string(reason))})
 		}
 	}
 	var rows []string
