@@ -7,10 +7,11 @@ import (
 )
 
 // Groups of packages, by what their tests need. Every tested package is in one of
-// the first six, so that no test is left out because nobody listed it.
+// the first seven, so that no test is left out because nobody listed it.
 const (
 	Quick       = "quick"       // no cluster: pure packages, and whatever depends on no client
 	Servers     = "servers"     // processes of other programs, which need no cluster and mostly wait
+	Bed         = "bed"         // the bed itself, whose tests compare the whole machine before and after
 	Integration = "integration" // everything else
 	Sim         = "sim"
 	E2E         = "e2e"
@@ -20,7 +21,7 @@ const (
 
 // Group lists the tested packages of one group.
 func (t *Tree) Group(name string) ([]string, error) {
-	if !slices.Contains([]string{Quick, Servers, Integration, Sim, E2E, Bench, Machines}, name) {
+	if !slices.Contains([]string{Quick, Servers, Bed, Integration, Sim, E2E, Bench, Machines}, name) {
 		return nil, fmt.Errorf("find group %q: no such group", name)
 	}
 	var paths []string
@@ -37,6 +38,9 @@ func (t *Tree) group(p *Package) string {
 		if match("test/"+g+"/...", p.Path) {
 			return g
 		}
+	}
+	if match("test/bed/...", p.Path) {
+		return Bed
 	}
 	if slices.Contains(p.TestImports, "test/servers") {
 		return Servers
