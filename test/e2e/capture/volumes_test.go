@@ -120,5 +120,10 @@ func TestVolumesAreMoved(t *testing.T) {
 	s.delete(back)
 	s.gone(taken)
 	s.gone(keeperOf(taken))
-	s.same(back, corev1.PersistentVolumeFilesystem, want)
+	restored := s.same(back, corev1.PersistentVolumeFilesystem, want)
+
+	// It is a volume like any other by now: it can be taken once more.
+	last := capture("last", restored.Name, capturev1.Detach)
+	s.create(last)
+	s.succeeds(last)
 }

@@ -26,8 +26,13 @@ type probe struct {
 
 	mu      sync.Mutex
 	acked   time.Time // when the last one was
+	by      string    // the server that did
 	longest time.Duration
+	moved   time.Duration
 }
+
+// signed writes, and says which server has done it: a pause in which that changes is a failover.
+var signed = valkey.NewLuaScript(`redis.call('SET', KEYS[1], ARGV[1]) return redis.call('CLUSTER', 'MYID')`)
 
 // startProbe probes the shard whose primary listens there.
 func startProbe(t *testing.T, primary string) *probe {
@@ -57,12 +62,26 @@ func startProbe(t *testing.T, primary string) *probe {
 func (p *probe) write(client valkey.Client, key string, n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeWithin)
 	defer cancel()
-	if client.Do(ctx, client.B().Set().Key(key).Value(strconv.Itoa(n)).Build()).Error() != nil {
+	by, err := signed.Exec(ctx, client, []string{key}, []string{strconv.Itoa(n)}).ToString()
+	if err != nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.longest, p.acked = max(p.longest, time.Since(p.acked)), time.Now()
+	pause := time.Since(p.acked)
+	p.longest = max(p.longest, pause)
+	if p.by != "" && p.by != by {
+		p.moved = max(p.moved, pause)
+	}
+	p.acked, p.by = time.Now(), by
+}
+
+// failover is the pause between the last write that the old primary acknowledged and the first of the new one, since
+// the last lap; 0 if there was none.
+func (p *probe) failover() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.moved
 }
 
 // lap is the longest time without an acknowledged write since the last lap.
@@ -70,7 +89,7 @@ func (p *probe) lap() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	longest := max(p.longest, time.Since(p.acked))
-	p.longest = 0
+	p.longest, p.moved = 0, 0
 	return longest.Round(time.Millisecond)
 }
 

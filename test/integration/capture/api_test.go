@@ -72,7 +72,9 @@ func TestASpecCannotBeChanged(t *testing.T) {
 func TestSamplesAndExplanations(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	harness.Install(t, b, area)
-	create(t, newClient(t, b), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}) // where some of them live
+	for _, namespace := range []string{"shop", "staging"} { // where some of them live
+		create(t, newClient(t, b), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	}
 	samples := filepath.Join(harness.Root(t), "config", "samples", area)
 	if out, err := b.Kubectl(t.Context(), "apply", "--dry-run=server", "-f", samples); err != nil {
 		t.Errorf("apply samples: %v\n%s", err, out)

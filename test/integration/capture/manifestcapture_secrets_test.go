@@ -18,6 +18,7 @@ import (
 	codec "github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/bulk"
 )
 
 const captureCanary = "captureCanary-5d3c3e0a"
@@ -67,7 +68,7 @@ func TestSecretsAreCapturedEncryptedAndTold(t *testing.T) {
 	r := mcr(namespace, "with-key", secretSpec())
 	create(t, c, r)
 	succeeded(t, c, r)
-	point, objects, err := captured(t.Context(), c, r)
+	point, objects, err := bulk.Captured(t.Context(), c, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,17 +92,17 @@ func TestSecretsAreCapturedEncryptedAndTold(t *testing.T) {
 
 	// Another key becomes active: what the old one wraps can still be read. Without it, not.
 	keys(t, c, "k2", "k1")
-	if _, _, err := captured(t.Context(), c, r); err != nil {
+	if _, _, err := bulk.Captured(t.Context(), c, r); err != nil {
 		t.Errorf("after a rotation: %v", err)
 	}
 	later := mcr(namespace, "rotated", secretSpec())
 	create(t, c, later)
 	succeeded(t, c, later)
-	if point, _, err := captured(t.Context(), c, later); err != nil || point.Spec.Encryption.KeyID != "k2" {
+	if point, _, err := bulk.Captured(t.Context(), c, later); err != nil || point.Spec.Encryption.KeyID != "k2" {
 		t.Errorf("encrypted with %+v: %v", point.Spec.Encryption, err)
 	}
 	keys(t, c, "k2")
-	if _, _, err := captured(t.Context(), c, r); !errors.Is(err, codec.ErrKeyMissing) {
+	if _, _, err := bulk.Captured(t.Context(), c, r); !errors.Is(err, codec.ErrKeyMissing) {
 		t.Errorf("without its key: %v", err)
 	}
 }

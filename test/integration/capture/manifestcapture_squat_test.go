@@ -14,6 +14,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/bulk"
 )
 
 // TestNamesThatAreTakenAreNotUsed makes keepers, checkpoints and chunks under names that
@@ -110,7 +111,7 @@ func TestAReplacedChunkIsFound(t *testing.T) {
 	r := mcr(namespace, "tampered", capturev1.ManifestCaptureRequestSpec{Selector: of("configmaps")})
 	create(t, c, r)
 	succeeded(t, c, r)
-	point, _, err := captured(t.Context(), c, r)
+	point, _, err := bulk.Captured(t.Context(), c, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func TestAReplacedChunkIsFound(t *testing.T) {
 	}
 	changed.ResourceVersion, changed.UID = "", ""
 	create(t, c, changed)
-	if _, _, err := captured(t.Context(), c, r); !errors.Is(err, codec.ErrTampered) {
+	if _, _, err := bulk.Captured(t.Context(), c, r); !errors.Is(err, codec.ErrTampered) {
 		t.Errorf("a chunk that was replaced: %v", err)
 	}
 }

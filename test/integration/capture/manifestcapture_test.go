@@ -6,19 +6,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
-	codec "github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/bulk"
 )
 
 // tenant lets the objects of a namespace be captured, and whatever other roles allow.
@@ -85,45 +83,6 @@ func succeeded(t testing.TB, c client.Client, r *capturev1.ManifestCaptureReques
 	}
 }
 
-// captured reads a checkpoint and what it holds, as a restore does.
-func captured(ctx context.Context, c client.Client, r *capturev1.ManifestCaptureRequest) (*capturev1.ManifestCheckpoint, []*unstructured.Unstructured, error) {
-	point := &capturev1.ManifestCheckpoint{}
-	if err := c.Get(ctx, client.ObjectKey{Name: r.Status.CheckpointRef.Name}, point); err != nil {
-		return nil, nil, err
-	}
-	var key []byte
-	if point.Spec.Encryption != nil {
-		var secret corev1.Secret
-		if err := c.Get(ctx, client.ObjectKey{Namespace: harness.SystemNamespace, Name: codec.KeysSecret}, &secret); err != nil {
-			return nil, nil, err
-		}
-		ring, err := codec.ParseRing(secret.Data)
-		if err != nil {
-			return nil, nil, err
-		}
-		if key, err = ring.Open(&point.Spec); err != nil {
-			return nil, nil, err
-		}
-	}
-	var all []*unstructured.Unstructured
-	for _, refs := range codec.Frames(&point.Spec) {
-		var chunks []*capturev1.ManifestCheckpointContentChunk
-		for _, ref := range refs {
-			chunk := &capturev1.ManifestCheckpointContentChunk{}
-			if err := c.Get(ctx, client.ObjectKey{Name: ref.Name}, chunk); err != nil {
-				return nil, nil, err
-			}
-			chunks = append(chunks, chunk)
-		}
-		objects, err := codec.Decode(&point.Spec, key, chunks...)
-		if err != nil {
-			return nil, nil, err
-		}
-		all = append(all, objects...)
-	}
-	return point, all, nil
-}
-
 func TestACaptureHoldsWhatWasThere(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
@@ -142,7 +101,7 @@ func TestACaptureHoldsWhatWasThere(t *testing.T) {
 	create(t, c, r)
 	succeeded(t, c, r)
 
-	point, objects, err := captured(t.Context(), c, r)
+	point, objects, err := bulk.Captured(t.Context(), c, r)
 	if err != nil {
 		t.Fatal(err)
 	}

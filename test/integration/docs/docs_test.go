@@ -25,7 +25,7 @@ func TestManifestsAreAccepted(t *testing.T) {
 	for _, area := range areas {
 		harness.Install(t, b, area.Name())
 	}
-	for _, namespace := range []string{"shop"} { // where samples live
+	for _, namespace := range []string{"shop", "staging"} { // where samples live
 		if out, err := b.Kubectl(t.Context(), "create", "namespace", namespace); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -1,0 +1,73 @@
+package harness
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/test/bed"
+)
+
+var (
+	fenced    = regexp.MustCompile("(?ms)^```(yaml|console)\n(.*?)^```$")
+	firstName = regexp.MustCompile(`(?m)^  name: (.*)$`)
+	// whatVaries are counts, versions, times, UIDs, and names that end in them, which are not the same twice.
+	whatVaries = regexp.MustCompile(`\b(web-\d+-\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+)*|\d+[smh](\d+s)?|[0-9]+/[0-9]+)\b`)
+)
+
+const commandWithin = 7 * time.Minute
+
+// Tour does what a tour in docs/tours tells a new user to do, from top to bottom: manifests are saved under the name
+// of their first object, commands are run as they are printed, and what they answer is compared. The replacer brings
+// names of images to those of the bed, which pulls nothing.
+func Tour(t *testing.T, b *bed.Bed, name string, images *strings.Replacer) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(t), "docs", "tours", name+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, commands := t.TempDir(), 0
+	for _, block := range fenced.FindAllStringSubmatch(images.Replace(string(text)), -1) {
+		if block[1] == "yaml" {
+			path := filepath.Join(dir, firstName.FindStringSubmatch(block[2])[1]+".yaml")
+			if err := os.WriteFile(path, []byte(block[2]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		for _, step := range strings.Split("\n"+block[2], "\n$ ")[1:] {
+			command, want, _ := strings.Cut(step, "\n")
+			follow(t, b, dir, command, want)
+			commands++
+		}
+	}
+	Row(t, "%d commands of the page work as printed", commands)
+}
+
+// follow runs a command as it is printed and compares its answer, but for what varies.
+func follow(t *testing.T, b *bed.Bed, dir, command, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), commandWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", command)
+	cmd.Dir = dir
+	cmd.Env = b.Environment()
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	t.Logf("%5.1f s $ %s\n%s", time.Since(began).Seconds(), command, out)
+	if err != nil {
+		t.Fatalf("%s: %v", command, err)
+	}
+	if strings.TrimSpace(want) != "" && steady(string(out)) != steady(want) {
+		t.Errorf("%s\nanswers\n%s\nthe page says\n%s", command, out, want)
+	}
+}
+
+func steady(answer string) string {
+	return strings.Join(strings.Fields(whatVaries.ReplaceAllString(answer, "…")), " ")
+}
