@@ -79,7 +79,7 @@ func (s *volumeRestoreStory) refuses(restorer.Plan) error {
 	switch {
 	case s.holds:
 		return status.Error(codes.Aborted, "the volume is being made")
-	case s.ends == capturev1.ReasonDriverError:
+	case s.ends == capturev1.ReasonDriverError && !s.givenUp():
 		return status.Error(codes.ResourceExhausted, "the disk is full")
 	case s.ends == capturev1.ReasonDeadlineExceeded && !s.givenUp():
 		return status.Error(codes.Unavailable, "the backend does not answer")
@@ -87,8 +87,8 @@ func (s *volumeRestoreStory) refuses(restorer.Plan) error {
 	return nil
 }
 
-// givenUp is when a backend that did not answer does so again: until then nobody can tell
-// whether there is a volume, and its intent stays.
+// givenUp is when a backend that did not answer, or was full, is well again: until then nobody
+// can tell whether there is a volume, and its intent stays.
 func (s *volumeRestoreStory) givenUp() bool {
 	r := s.request.DeepCopy()
 	return s.world.Find(r) && (r.Status.Phase == volumerestore.CleaningUp || r.Status.Phase == volumerestore.Failed)
