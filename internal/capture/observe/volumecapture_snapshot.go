@@ -63,13 +63,21 @@ func contentOf(is *snapshotv1.VolumeSnapshotContent) volumecapture.Content {
 	return seen
 }
 
-// class finds the class: the one that is named, or the driver's default, or its only one.
+// class finds the class: the one that is named, or the driver's default, or its only one. One that was there a moment
+// ago will do; that there is none must be true now.
 func (c capture) class() error {
 	if name := c.req.Spec.VolumeSnapshotClassName; name != "" {
 		return c.namedClass(name)
 	}
+	if err := c.classOfDriver(read.Lately); err != nil || c.w.Class.Sight == volumecapture.ClassFound {
+		return err
+	}
+	return c.classOfDriver()
+}
+
+func (c capture) classOfDriver(how ...read.ListOption) error {
 	var classes snapshotv1.VolumeSnapshotClassList
-	if err := c.Live.List(c.ctx, &classes); err != nil {
+	if err := c.Live.List(c.ctx, &classes, how...); err != nil {
 		return c.unclassified(err)
 	}
 	var fits, preferred []*snapshotv1.VolumeSnapshotClass

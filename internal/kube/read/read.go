@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -22,8 +23,16 @@ type Key = types.NamespacedName
 // signature tells which of the two a verdict rests on.
 type Live struct{ client.Reader }
 
+// ListOption says what to list, and how.
+type ListOption = client.ListOption
+
 // InNamespace limits a list to one namespace.
 type InNamespace = client.InNamespace
+
+// Lately lets a list be what the API server remembers, which may be a moment old. One that must be of this very moment
+// waits until the server has caught up with all writes before it, for up to a tenth of a second. Only what was found
+// can be relied on, not what was not.
+var Lately = &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 
 // Labels limits a list to objects with these labels.
 type Labels = client.MatchingLabels
