@@ -46,10 +46,10 @@ verify: ## Check everything that needs no test run: generated files, format, lin
 
 ##@ With a real control plane
 
-# Tests of the bed compare the whole machine before and after, so no other bed runs beside them.
+# Some tests compare the whole machine before and after, or measure: no other bed runs beside them.
 integration: ## Test what needs an API server, a Valkey server or another real part
 	@hack/test servers -p 1 -timeout 15m
-	@hack/test bed -p 1 -timeout 15m
+	@hack/test alone -p 1 -timeout 15m
 	@hack/test integration -p 2 -parallel 4 -timeout 20m
 
 sim: ## Try a fault at every call of every controller (AREA=, BUDGET=8m, SEED=)

@@ -81,7 +81,16 @@ func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, in fsm.Input[T, W]
 	return fsm.Never, cause
 }
 
+// patience is how long a one-shot may be blind in a phase that has no deadline.
+const patience = 10 * time.Minute
+
 // overdue says that the object should have left its phase.
 func overdue(p *meta.Progress, now time.Time) bool {
-	return p.Deadline != nil && p.HeldSince == nil && !now.Before(p.Deadline.Time)
+	switch {
+	case p.Phase == "" || p.HeldSince != nil:
+		return false
+	case p.Deadline == nil:
+		return now.Sub(p.Since.Time) >= patience
+	}
+	return !now.Before(p.Deadline.Time)
 }

@@ -4,22 +4,15 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
-
-// OwnedBy says that the controller of obj is this very object. A label or a name
-// proves nothing: both can be had by anyone, and names are used again.
-func OwnedBy(obj metav1.Object, owner types.UID) bool {
-	ref := metav1.GetControllerOf(obj)
-	return ref != nil && owner != "" && ref.UID == owner
-}
 
 // sameOwner says that there is controlled by the owner that obj was built for.
 func sameOwner(there, obj metav1.Object) bool {
 	owner := metav1.GetControllerOf(obj)
-	return owner != nil && OwnedBy(there, owner.UID)
+	return owner != nil && read.OwnedBy(there, owner.UID)
 }
 
 // Taken is the error for a name that belongs to someone else.

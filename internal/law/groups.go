@@ -11,7 +11,7 @@ import (
 const (
 	Quick       = "quick"       // no cluster: pure packages, and whatever depends on no client
 	Servers     = "servers"     // processes of other programs, which need no cluster and mostly wait
-	Bed         = "bed"         // the bed itself, whose tests compare the whole machine before and after
+	Alone       = "alone"       // compare the whole machine before and after, or measure how long something takes
 	Integration = "integration" // everything else
 	Sim         = "sim"
 	E2E         = "e2e"
@@ -21,7 +21,7 @@ const (
 
 // Group lists the tested packages of one group.
 func (t *Tree) Group(name string) ([]string, error) {
-	if !slices.Contains([]string{Quick, Servers, Bed, Integration, Sim, E2E, Bench, Machines}, name) {
+	if !slices.Contains([]string{Quick, Servers, Alone, Integration, Sim, E2E, Bench, Machines}, name) {
 		return nil, fmt.Errorf("find group %q: no such group", name)
 	}
 	var paths []string
@@ -39,8 +39,8 @@ func (t *Tree) group(p *Package) string {
 			return g
 		}
 	}
-	if match("test/bed/...", p.Path) {
-		return Bed
+	if match("test/bed/...", p.Path) || p.Path == "test/integration/kube" {
+		return Alone
 	}
 	if slices.Contains(p.TestImports, "test/servers") {
 		return Servers

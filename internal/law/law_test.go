@@ -58,7 +58,7 @@ func TestGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
-	for _, group := range []string{law.Quick, law.Servers, law.Bed, law.Integration, law.Sim, law.E2E, law.Bench} {
+	for _, group := range []string{law.Quick, law.Servers, law.Alone, law.Integration, law.Sim, law.E2E, law.Bench} {
 		paths, err := tree.Group(group)
 		if err != nil {
 			t.Fatal(err)

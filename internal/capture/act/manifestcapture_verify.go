@@ -122,7 +122,7 @@ func (a ManifestCapture) findStrays(ctx context.Context, r *capturev1.ManifestCa
 		return fmt.Errorf("list chunks: %w", err)
 	}
 	for _, c := range chunks.Items {
-		if !listed[c.Name] && kube.OwnedBy(&c, v.of.Keeper) {
+		if !listed[c.Name] && read.OwnedBy(&c, v.of.Keeper) {
 			v.strays = append(v.strays, c)
 		}
 	}

@@ -63,7 +63,7 @@ func (a ManifestCapture) stillWrites(ctx context.Context, r *capturev1.ManifestC
 func (a ManifestCapture) writeChunk(ctx context.Context, s *sheet, e manifestcapture.StartWriting) error {
 	chunk := s.chunks[s.written].Object.DeepCopy()
 	chunk.Labels = map[string]string{manifestcapture.RequestLabel: string(s.request.UID)}
-	chunk.OwnerReferences = []metav1.OwnerReference{request.OwnedBy(s.request.UID, e.Keeper)}
+	chunk.OwnerReferences = []metav1.OwnerReference{request.KeptBy(s.request.UID, e.Keeper)}
 	if err := a.Writer.Create(ctx, chunk); err != nil {
 		return taken("chunk", err)
 	}
@@ -99,7 +99,7 @@ func (a ManifestCapture) commit(ctx context.Context, s *sheet, e manifestcapture
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            checkpoint.Name(s.request.UID),
 			Labels:          map[string]string{manifestcapture.RequestLabel: string(s.request.UID)},
-			OwnerReferences: []metav1.OwnerReference{request.OwnedBy(s.request.UID, e.Keeper)},
+			OwnerReferences: []metav1.OwnerReference{request.KeptBy(s.request.UID, e.Keeper)},
 		},
 		Spec: capturev1.ManifestCheckpointSpec{
 			Origin: capturev1.Origin{

@@ -46,7 +46,7 @@ func (j *restoreJob) volume(ctx context.Context, item manifestrestore.Item) (r c
 	if err != nil {
 		return r, err
 	}
-	wanted.OwnerReferences = []metav1.OwnerReference{request.OwnedBy(j.request.UID, j.keeper)}
+	wanted.OwnerReferences = []metav1.OwnerReference{request.KeptBy(j.request.UID, j.keeper)}
 	err = j.Writer.Create(ctx, wanted)
 	switch api := apierrors.APIStatus(nil); {
 	case err == nil:
@@ -70,7 +70,7 @@ func (j *restoreJob) volumeResult(ctx context.Context, item manifestrestore.Item
 	case err != nil:
 		return r, false, fmt.Errorf("read volume restore %s: %w", name, err)
 	}
-	if owner := metav1.GetControllerOf(&v); owner == nil || owner.UID != j.keeper {
+	if !read.OwnedBy(&v, j.keeper) {
 		return r, false, nil
 	}
 	ready := apimeta.FindStatusCondition(v.Status.Conditions, fsm.Ready)

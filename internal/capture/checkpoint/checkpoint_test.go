@@ -75,6 +75,19 @@ func TestAFlippedBitIsFound(t *testing.T) {
 	})
 }
 
+// TestAnotherChunkOfTheSameSizeIsFound: bytes that make sense, but are not those that were written.
+func TestAnotherChunkOfTheSameSizeIsFound(t *testing.T) {
+	w := write(t, nil, []*unstructured.Unstructured{object("a", nil)})
+	theirs := write(t, nil, []*unstructured.Unstructured{object("b", nil)})
+	chunk := w.chunks[0].DeepCopy()
+	if chunk.Spec.Data = theirs.chunks[0].Spec.Data; len(chunk.Spec.Data) != len(w.chunks[0].Spec.Data) {
+		t.Fatal("they differ in size")
+	}
+	if _, err := Decode(w.spec, nil, chunk); !errors.Is(err, ErrTampered) {
+		t.Errorf("another chunk is taken for it: %v", err)
+	}
+}
+
 func TestChunksStayInTheirPlace(t *testing.T) {
 	seal := sealOf(t, ringOf(t, "k1", "k1"))
 	objects := []*unstructured.Unstructured{object("a", map[string]any{"k": noise(500_000)}), object("b", map[string]any{"k": noise(500_001)})}

@@ -30,7 +30,7 @@ const requestUID = "11111111-2222-3333-4444-555555555555"
 func born(namespace, name string, owned bool) metav1.ObjectMeta {
 	m := metav1.ObjectMeta{Namespace: namespace, Name: name, CreationTimestamp: metav1.Time{Time: ago(old)}}
 	if owned {
-		m.OwnerReferences = []metav1.OwnerReference{request.OwnedBy(requestUID, "k1")}
+		m.OwnerReferences = []metav1.OwnerReference{request.KeptBy(requestUID, "k1")}
 	}
 	return m
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
@@ -28,7 +27,7 @@ func (o ManifestCapture) checkpoint(ctx context.Context, r *capturev1.ManifestCa
 		w.Checkpoint.Sight = request.Missing
 	case err != nil:
 		return fmt.Errorf("read checkpoint %s: %w", name, err)
-	case !controlledBy(point, w.Keeping.UID) || point.DeletionTimestamp != nil:
+	case !read.OwnedBy(point, w.Keeping.UID) || point.DeletionTimestamp != nil:
 		w.Checkpoint.Sight = request.Taken
 	default:
 		w.Checkpoint = manifestcapture.Checkpoint{
@@ -37,11 +36,6 @@ func (o ManifestCapture) checkpoint(ctx context.Context, r *capturev1.ManifestCa
 		}
 	}
 	return nil
-}
-
-func controlledBy(obj metav1.Object, keeper types.UID) bool {
-	owner := metav1.GetControllerOf(obj)
-	return owner != nil && keeper != "" && owner.UID == keeper
 }
 
 // leftovers lists what a failed request made: its checkpoint and chunks, as far as its keeper
@@ -58,7 +52,7 @@ func (o ManifestCapture) leftovers(ctx context.Context, r *capturev1.ManifestCap
 			return fmt.Errorf("list %s: %w", kind, err)
 		}
 		for _, l := range list.Items {
-			if controlledBy(&l, w.Keeping.UID) && l.DeletionTimestamp == nil && len(w.Leftovers) < mostLeftovers {
+			if read.OwnedBy(&l, w.Keeping.UID) && l.DeletionTimestamp == nil && len(w.Leftovers) < mostLeftovers {
 				w.Leftovers = append(w.Leftovers, manifestcapture.Leftover{Kind: kind, Name: l.Name, UID: l.UID, ResourceVersion: l.ResourceVersion})
 			}
 		}

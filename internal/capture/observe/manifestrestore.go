@@ -82,8 +82,7 @@ func (o ManifestRestore) volumes(ctx context.Context, r *capturev1.ManifestResto
 	v := manifestrestore.Volumes{Listed: true}
 	for i := range list.Items {
 		one := &list.Items[i]
-		owner := metav1.GetControllerOf(one)
-		if owner != nil && owner.UID == keeper && !ended(one.Status.Conditions) && v.Unsettled == "" {
+		if read.OwnedBy(one, keeper) && !ended(one.Status.Conditions) && v.Unsettled == "" {
 			v.Unsettled = one.Name
 		}
 	}

@@ -87,8 +87,7 @@ func (c capture) holder() (*corev1.PersistentVolumeClaim, error) {
 
 // owns says that the keeper of the request controls an object.
 func (c capture) owns(obj metav1.Object) bool {
-	owner := metav1.GetControllerOf(obj)
-	return owner != nil && c.w.Keeping.Sight == request.Ours && c.w.Keeping.UID != "" && owner.UID == c.w.Keeping.UID
+	return c.w.Keeping.Sight == request.Ours && read.OwnedBy(obj, c.w.Keeping.UID)
 }
 
 // users looks for a pod that uses the claim, or soon will.

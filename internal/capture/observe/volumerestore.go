@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
@@ -68,7 +69,7 @@ func (o VolumeRestore) lookForSource(ctx context.Context, r *capturev1.VolumeRes
 
 func (o VolumeRestore) lookForProbe(ctx context.Context, r *capturev1.VolumeRestoreRequest, w *volumerestore.World) (err error) {
 	if r.Spec.Rehearsal != nil {
-		w.Probe, err = o.probe(ctx, r)
+		w.Probe, err = o.probe(ctx, r, w.Keeping.UID)
 	}
 	return err
 }
@@ -125,8 +126,9 @@ func (o VolumeRestore) restored(ctx context.Context, c *corev1.PersistentVolumeC
 	return v.Annotations[capturev1.RestoreAnnotation] == string(r.GetUID()) && v.Spec.ClaimRef != nil && v.Spec.ClaimRef.UID == c.UID, nil
 }
 
-// probe reads the Job live: nobody watches Jobs for the few that rehearsals make.
-func (o VolumeRestore) probe(ctx context.Context, r *capturev1.VolumeRestoreRequest) (volumerestore.Probe, error) {
+// probe reads the Job live: nobody watches Jobs for the few that rehearsals make. It is ours if the keeper owns it, and
+// while nobody looks at the keeper if it says so.
+func (o VolumeRestore) probe(ctx context.Context, r *capturev1.VolumeRestoreRequest, keeper types.UID) (volumerestore.Probe, error) {
 	var job batchv1.Job
 	key := read.Key{Namespace: r.Namespace, Name: volumerestore.ProbeName(r.UID)}
 	switch err := o.Live.Get(ctx, key, &job); {
@@ -135,7 +137,8 @@ func (o VolumeRestore) probe(ctx context.Context, r *capturev1.VolumeRestoreRequ
 	case err != nil:
 		return volumerestore.Probe{}, fmt.Errorf("read job %s: %w", key.Name, err)
 	}
-	if by := metav1.GetControllerOf(&job); by == nil || by.Kind != "ObjectKeeper" || by.Name != request.KeeperName(r.UID) {
+	by := metav1.GetControllerOf(&job)
+	if by == nil || by.Kind != "ObjectKeeper" || by.Name != request.KeeperName(r.UID) || keeper != "" && by.UID != keeper {
 		return volumerestore.Probe{Sight: volumerestore.ProbeTaken}, nil
 	}
 	seen := volumerestore.Probe{Sight: volumerestore.ProbeRuns, UID: job.UID, ResourceVersion: job.ResourceVersion}

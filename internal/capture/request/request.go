@@ -49,9 +49,9 @@ func Follows(k *capturev1.ObjectKeeper, uid types.UID) bool {
 	return uid != "" && k.Spec.Mode != capturev1.TTL && k.Spec.FollowRef != nil && k.Spec.FollowRef.UID == uid
 }
 
-// OwnedBy makes the keeper of a request the owner of what the request makes. It does not
+// KeptBy makes the keeper of a request the owner of what the request makes. It does not
 // block the keeper's deletion: nothing of ours ever waits for another.
-func OwnedBy(uid types.UID, keeper types.UID) metav1.OwnerReference {
+func KeptBy(uid types.UID, keeper types.UID) metav1.OwnerReference {
 	controller, blocks := true, false
 	return metav1.OwnerReference{
 		APIVersion: capturev1.GroupVersion.String(), Kind: "ObjectKeeper",

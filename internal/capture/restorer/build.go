@@ -47,7 +47,7 @@ func NewClaim(r *capturev1.VolumeRestoreRequest, e CreateClaim) *corev1.Persiste
 		c.Spec.StorageClassName = &e.Class
 	}
 	if e.Keeper != "" {
-		c.OwnerReferences = []metav1.OwnerReference{request.OwnedBy(r.UID, e.Keeper)}
+		c.OwnerReferences = []metav1.OwnerReference{request.KeptBy(r.UID, e.Keeper)}
 	}
 	return c
 }

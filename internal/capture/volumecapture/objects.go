@@ -42,7 +42,7 @@ func NewContent(r *capturev1.VolumeCaptureRequest, e CreateContent) (*snapshotv1
 	c := &snapshotv1.VolumeSnapshotContent{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: ContentName(r.UID), Annotations: annotations, Finalizers: []string{BoundProtection},
-			OwnerReferences: []metav1.OwnerReference{request.OwnedBy(r.UID, e.Keeper)},
+			OwnerReferences: []metav1.OwnerReference{request.KeptBy(r.UID, e.Keeper)},
 		},
 		Spec: snapshotv1.VolumeSnapshotContentSpec{
 			VolumeSnapshotRef: corev1.ObjectReference{
@@ -70,7 +70,7 @@ func NewHolder(uid types.UID, keeper types.UID, namespace string, v *corev1.Pers
 	return &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: HolderName(uid),
-			OwnerReferences: []metav1.OwnerReference{request.OwnedBy(uid, keeper)},
+			OwnerReferences: []metav1.OwnerReference{request.KeptBy(uid, keeper)},
 		},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: v.Spec.AccessModes, VolumeName: v.Name, VolumeMode: v.Spec.VolumeMode,

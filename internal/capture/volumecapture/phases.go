@@ -105,8 +105,6 @@ var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 				Class:  fsm.Working,
 				Decide: decideCleaningUp,
 				On:     map[fsm.Event]fsm.Phase{Cleaned: Failed},
-				Within: cleaning,
-				Late:   Cleaned,
 			},
 			Succeeded: {Doc: "The capture is there; status.artifactRef names it.", Class: fsm.Done},
 			Failed:    {Doc: "There is no capture; the reason says why.", Class: fsm.Failed},

@@ -107,7 +107,8 @@ func decideRehearsing(in input) fsm.Decision {
 // that reason also if it cannot be removed, or seen, for long.
 func decideCleaningUp(in input) fsm.Decision {
 	d, failure := cleaningUp(in), in.Obj.Status.Failure
-	if at := in.Obj.Status.Deadline; d.On != "" || failure == nil || at == nil || in.Now.Before(at.Time) {
+	tried := len(d.Do) == 0 || in.Obj.Status.Failures > 0 // after a long sleep there is something to try first
+	if d.On != "" || failure == nil || !tried || in.Now.Sub(in.Obj.Status.Since.Time) < cleaning {
 		return d
 	}
 	return fsm.Fire(Cleaned, failure.Reason).Because("%s", failure.Message)

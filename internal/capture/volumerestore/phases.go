@@ -27,7 +27,7 @@ const (
 	Restored         fsm.Event = "Restored"
 	ProbeSucceeded   fsm.Event = "ProbeSucceeded"
 	GivenUp          fsm.Event = "GivenUp"
-	Cleaned          fsm.Event = "Cleaned" // what was made for nothing is gone, or could not be removed for long
+	Cleaned          fsm.Event = "Cleaned"
 	DeadlineExceeded           = fsm.Event(capturev1.ReasonDeadlineExceeded)
 	Forbidden                  = fsm.Event(capturev1.ReasonForbidden)
 	ProbeRefused               = fsm.Event(capturev1.ReasonProbeRefused)
@@ -109,7 +109,6 @@ var Machine = fsm.Machine[*capturev1.VolumeRestoreRequest, World]{
 				Class:  fsm.Working,
 				Decide: decideCleaningUp,
 				On:     map[fsm.Event]fsm.Phase{Cleaned: Failed, Bound: Succeeded},
-				Within: cleaning, Late: Cleaned,
 			},
 			Succeeded: {Doc: "The claim holds what was captured; of a rehearsal, the Job succeeded.", Class: fsm.Done},
 			Failed:    {Doc: "Nothing was restored; the reason says why. Another try is another request.", Class: fsm.Failed},

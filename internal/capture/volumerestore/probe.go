@@ -20,7 +20,7 @@ func NewProbe(r *capturev1.VolumeRestoreRequest, keeper types.UID) *batchv1.Job 
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: r.Namespace, Name: ProbeName(r.UID), Labels: t.Labels, Annotations: t.Annotations,
-			OwnerReferences: []metav1.OwnerReference{request.OwnedBy(r.UID, keeper)},
+			OwnerReferences: []metav1.OwnerReference{request.KeptBy(r.UID, keeper)},
 		},
 		Spec: t.Spec,
 	}

@@ -52,7 +52,7 @@ func (o Cluster) own(ctx context.Context, c *valkeyv1.ValkeyCluster, name string
 		return err
 	case own == nil:
 		a.Missing = true
-	case !ownedBy(own, c.UID):
+	case !read.OwnedBy(own, c.UID):
 		a.Doubt = "Secret " + name + " is somebody else's; remove it, or name the cluster otherwise"
 	}
 	return nil

@@ -51,7 +51,7 @@ func (o Cluster) ownUpgrades(ctx context.Context, c *valkeyv1.ValkeyCluster) (ow
 		return nil, fmt.Errorf("list upgrades: %w", err)
 	}
 	for i := range list.Items {
-		if u := &list.Items[i]; ownedBy(u, c.UID) && u.DeletionTimestamp == nil {
+		if u := &list.Items[i]; read.OwnedBy(u, c.UID) && u.DeletionTimestamp == nil {
 			phase := string(u.Status.Phase)
 			own = append(own, cluster.OwnUpgrade{Name: u.Name, UID: string(u.UID), Version: u.ResourceVersion, Phase: phase, Ended: upgrade.Ended(u.Status.Phase)})
 		}

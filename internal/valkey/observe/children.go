@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -44,7 +42,7 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, w clus
 				spec.KeepLive(want.(*corev1.ConfigMap), config)
 			}
 			child.UID, child.Version = string(there.GetUID()), there.GetResourceVersion()
-			child.Foreign = !ownedBy(there, c.UID)
+			child.Foreign = !read.OwnedBy(there, c.UID)
 			child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
 			child.Settled = settled(there)
 			if budget, is := there.(*policyv1.PodDisruptionBudget); is && spec.Closed(budget) {
@@ -73,10 +71,4 @@ func imageOf(s *appsv1.StatefulSet) string {
 func settled(child spec.Object) bool {
 	s, is := child.(*appsv1.StatefulSet)
 	return !is || s.Status.ObservedGeneration >= s.Generation
-}
-
-// ownedBy says that the controller of obj is this very object.
-func ownedBy(obj metav1.Object, owner types.UID) bool {
-	ref := metav1.GetControllerOf(obj)
-	return ref != nil && owner != "" && ref.UID == owner
 }

@@ -96,7 +96,7 @@ func (o Cluster) formed(ctx context.Context, c *valkeyv1.ValkeyCluster) (bool, e
 		if err != nil && !apierrors.IsNotFound(err) {
 			return false, fmt.Errorf("read ConfigMap: %w", err)
 		}
-		if err == nil && ownedBy(&config, c.UID) && config.Annotations[valkeyv1.FormedAnnotation] != "" {
+		if err == nil && read.OwnedBy(&config, c.UID) && config.Annotations[valkeyv1.FormedAnnotation] != "" {
 			return true, nil
 		}
 	}
@@ -111,7 +111,7 @@ func (o Cluster) shards(ctx context.Context, c *valkeyv1.ValkeyCluster) (map[str
 	}
 	shards := map[string]*appsv1.StatefulSet{}
 	for i := range list.Items {
-		if s := &list.Items[i]; ownedBy(s, c.UID) {
+		if s := &list.Items[i]; read.OwnedBy(s, c.UID) {
 			shards[s.Name] = s
 		}
 	}

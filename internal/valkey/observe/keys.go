@@ -84,7 +84,9 @@ func (r secretReader) certificates(ctx context.Context, keys *access.Keys) error
 }
 
 // kept says that a Secret is there, and the cluster's own.
-func kept(s *corev1.Secret, c *valkeyv1.ValkeyCluster) bool { return s != nil && ownedBy(s, c.UID) }
+func kept(s *corev1.Secret, c *valkeyv1.ValkeyCluster) bool {
+	return s != nil && read.OwnedBy(s, c.UID)
+}
 
 func filesOf(s *corev1.Secret) map[string]string {
 	files := map[string]string{}

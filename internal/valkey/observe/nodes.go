@@ -36,7 +36,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 		shard := shards[spec.ShardName(c, i)]
 		for j := range 1 + replicas {
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
-			if p := byName[n.Name]; p != nil && shard != nil && ownedBy(p, shard.UID) {
+			if p := byName[n.Name]; p != nil && shard != nil && read.OwnedBy(p, shard.UID) {
 				n.Pod = podFacts(n.Pod, p)
 				n.Server = answers.Servers[n.Addr]
 				if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {

@@ -127,7 +127,7 @@ func TestNobodyIsOwnedByNobody(t *testing.T) {
 		if err := accepted(t, c, obj); err != nil {
 			t.Fatal(err)
 		}
-		obj.SetOwnerReferences([]metav1.OwnerReference{request.OwnedBy("r1", "")})
+		obj.SetOwnerReferences([]metav1.OwnerReference{request.KeptBy("r1", "")})
 		if err := accepted(t, c, obj); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "uid") {
 			t.Error(errors.Join(fmt.Errorf("%T without the UID of its owner", obj), err))
 		}

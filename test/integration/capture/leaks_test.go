@@ -49,7 +49,7 @@ func TestTheLeakReport(t *testing.T) {
 	create(t, c, kept)
 	good := checkpoint(string(made.UID))
 	good.Spec.Origin.RequestUID, good.Spec.Bytes = made.UID, 2<<20
-	good.OwnerReferences = []metav1.OwnerReference{request.OwnedBy(made.UID, kept.UID)}
+	good.OwnerReferences = []metav1.OwnerReference{request.KeptBy(made.UID, kept.UID)}
 	create(t, c, good)
 	report := func() (string, int) {
 		out, code := captures(t, b, "leaks", "--patience=1s", "--again=0")

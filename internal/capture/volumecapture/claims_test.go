@@ -1,0 +1,69 @@
+package volumecapture
+
+import (
+	"testing"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// detaching is a Detach in the middle, whose volume is marked and whose claim is still there.
+func detachingNow() input {
+	in := input{Obj: detaches().Object(), World: world(), Now: born.Time}
+	in.Obj.Status.Phase, in.World.Self = Detaching, Detaching
+	in.Obj.Status.Origin = &capturev1.Origin{ClaimUID: "c1"}
+	in.Obj.Status.Detached = &capturev1.DetachedVolume{Name: "pv1", UID: "v1", ReclaimPolicy: "Delete"}
+	in.World.Keeping = request.Keeping{Sight: request.Ours, UID: "k1"}
+	in.World.Volume.Mark, in.World.Volume.Policy = Mark{By: "r1", Policy: "Delete"}, retain
+	return in
+}
+
+// TestWhatSpeaksAgainstACapture holds every refusal to what speaks against it, one at a time.
+func TestWhatSpeaksAgainstACapture(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(*input)
+		want   fsm.Reason
+	}{
+		"nothing":                 {func(*input) {}, ReasonTargetValid},
+		"a volume of no driver":   {func(in *input) { in.World.Volume.Driver = "" }, capturev1.ReasonInvalidTarget},
+		"a claim that is another": {func(in *input) { in.Obj.Status.Origin = &capturev1.Origin{ClaimUID: "c0"} }, capturev1.ReasonNotFound},
+		"another who detaches it": {func(in *input) {
+			in.Obj.Spec.Mode, in.World.Volume.Mark.By = capturev1.Detach, "r2"
+		}, capturev1.ReasonInvalidTarget},
+	} {
+		in := input{Obj: object(), World: world(), Now: born.Time}
+		c.change(&in)
+		if d := decidePending(in); d.Reason != c.want {
+			t.Errorf("%s: %s, want %s", what, d.Reason, c.want)
+		}
+	}
+}
+
+func TestNothingIsOwnedByNobody(t *testing.T) {
+	in := input{Obj: object(), World: world(), Now: born.Time}
+	in.World.Keeping = request.Keeping{Sight: request.Ours}
+	if d := decidePreparing(in); d.On != "" {
+		t.Errorf("goes on by %s with a keeper that has no UID", d.On)
+	}
+}
+
+// TestAClaimGoesOnlyWhenItsVolumeStays: somebody has changed the policy back meanwhile.
+func TestAClaimGoesOnlyWhenItsVolumeStays(t *testing.T) {
+	in := detachingNow()
+	if d := decideDetaching(in); len(d.Do) != 1 || d.Do[0] != (DeleteClaim{"c1", "3"}) {
+		t.Fatalf("does %v", d.Do)
+	}
+	in.World.Volume.Policy = "Delete"
+	if d := decideDetaching(in); len(d.Do) != 1 || d.Do[0].String() == (DeleteClaim{"c1", "3"}).String() {
+		t.Errorf("does %v", d.Do)
+	}
+}
+
+func TestAVolumeThatSomebodyHasIsNotTaken(t *testing.T) {
+	in := detachingNow()
+	in.World.Claim, in.World.Volume.ClaimUID = Claim{Sight: Missing}, "c9"
+	if d := decideDetaching(in); d.On != GaveUp || d.Reason != capturev1.ReasonInvalidTarget {
+		t.Errorf("%s %s %v", d.On, d.Reason, d.Do)
+	}
+}
