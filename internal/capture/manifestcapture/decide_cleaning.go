@@ -5,12 +5,23 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
-// decideCleaningUp removes what was made. Work is stopped first: it would make more. The
-// keeper stays: it is the proof that the request has begun.
+// decideCleaningUp removes what was made, and then ends for the reason that it was given up for; for that reason
+// also if it cannot be removed, or seen, for long.
 func decideCleaningUp(in input) fsm.Decision {
+	d, v := cleaningUp(in), in.Obj.Status.Failure
+	if v == nil {
+		return d
+	}
+	return request.CleanInTime(d, in.Obj.Status.Place, in.Now, fsm.Fire(GivenUp, v.Reason).Because("%s", v.Message))
+}
+
+// cleaningUp stops work first: it would make more. The keeper stays: it is the proof that the
+// request has begun.
+func cleaningUp(in input) fsm.Decision {
 	w, failure := in.World, in.Obj.Status.Failure
 	switch {
 	case failure == nil:

@@ -56,9 +56,13 @@ func TestFaultBeginsAgainAfterAmnesia(t *testing.T) {
 
 // The verdict of a failed cleaning stands in place of what had failed.
 func TestFaultTheReasonOfAFailureIsLost(t *testing.T) {
-	b, m := newBench(), Machine
-	m.Conditions = nil
-	b.Machine = &m
+	b := newBench().Deciding(CleaningUp, func(in input) fsm.Decision {
+		d := decideCleaningUp(in)
+		if d.On == GivenUp {
+			d.Reason = "GivenUp"
+		}
+		return d
+	})
 	b.Settle = nil
 	b.End = "Failed/DeadlineExceeded"
 	b.World = func() World { w := newBench().World(); w.Leftovers = nil; return w }

@@ -51,10 +51,6 @@ const (
 	ReasonRemoving          fsm.Reason = "Removing"          // what was made is being removed
 )
 
-// cleaning is how long what a failed request made is tried to be removed. What is left then
-// belongs to the keeper and goes with it.
-const cleaning = 10 * time.Minute
-
 type input = fsm.Input[*capturev1.ManifestCaptureRequest, World]
 
 func working(doc string, decide func(input) fsm.Decision, on fsm.Event, to fsm.Phase) fsm.Rule[input] {
@@ -73,7 +69,7 @@ func verifying() fsm.Rule[input] {
 		if at := deadline(in); in.Now.Before(at) {
 			return at
 		}
-		return in.Now.Add(cleaning)
+		return in.Now.Add(request.Cleaning)
 	}
 	return rule
 }
@@ -82,11 +78,10 @@ func deadline(in input) time.Time { return request.Deadline(in.Obj, in.Obj.Spec.
 
 // Machine is the whole life of a request.
 var Machine = fsm.Machine[*capturev1.ManifestCaptureRequest, World]{
-	Kind:       "ManifestCaptureRequest",
-	OneShot:    true,
-	Lost:       lost,
-	Report:     report,
-	Conditions: conditions,
+	Kind:    "ManifestCaptureRequest",
+	OneShot: true,
+	Lost:    lost,
+	Report:  report,
 	Rules: fsm.Rules[input]{
 		Start: Pending,
 		Phases: map[fsm.Phase]fsm.Rule[input]{
@@ -102,8 +97,7 @@ var Machine = fsm.Machine[*capturev1.ManifestCaptureRequest, World]{
 			Succeeded: {Doc: "Everything was captured and read back.", Class: fsm.Done},
 			CleaningUp: {
 				Doc: "The request fails; what it made is removed.", Class: fsm.Working, Decide: decideCleaningUp,
-				On:     map[fsm.Event]fsm.Phase{Cleaned: Failed, GivenUp: Failed},
-				Within: cleaning, Late: GivenUp,
+				On: map[fsm.Event]fsm.Phase{Cleaned: Failed, GivenUp: Failed},
 			},
 			Failed: {Doc: "Nothing was captured.", Class: fsm.Failed},
 		},

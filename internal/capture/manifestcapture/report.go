@@ -52,15 +52,3 @@ func reportCheckpoint(s *capturev1.ManifestCaptureRequestStatus, w World) {
 	}
 	s.ResourceVersion, s.Expected, s.Skipped = c.ResourceVersion, c.Expected, c.Skipped
 }
-
-// conditions: the reason of a failure is what led to it, not how the cleaning ended.
-func conditions(in input, _ fsm.Decision) []metav1.Condition {
-	s := in.Obj.Status
-	if s.Phase != Failed || s.Failure == nil {
-		return nil
-	}
-	return []metav1.Condition{
-		{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(s.Failure.Reason), Message: s.Failure.Message},
-		{Type: fsm.Stalled, Status: metav1.ConditionTrue, Reason: string(s.Failure.Reason), Message: s.Failure.Message},
-	}
-}

@@ -8,11 +8,9 @@ import (
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
@@ -30,12 +28,6 @@ func (asleep) Look(schema.GroupVersionKind, read.Key) (*metav1.PartialObjectMeta
 // observed is what a capture of claim data in namespace shop sees among these objects.
 func observed(t *testing.T, change func(*capturev1.VolumeCaptureRequest), objects ...client.Object) volumecapture.World {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, snapshotv1.AddToScheme, capturev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
 	r := &capturev1.VolumeCaptureRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "before", UID: "r1"},
 		Spec:       capturev1.VolumeCaptureRequestSpec{Target: capturev1.ClaimTarget{Name: "data"}, Mode: capturev1.Snapshot},
@@ -45,7 +37,7 @@ func observed(t *testing.T, change func(*capturev1.VolumeCaptureRequest), object
 		change(r)
 	}
 	objects = append(objects, r.DeepCopy(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", UID: "n1"}})
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	c := serving(t, objects...)
 	o := VolumeCapture{Keeping: Keeping{Cached: c, Live: read.Live{Reader: c}}, Live: read.Live{Reader: c}, Watch: asleep{}, Namespace: "system"}
 	w, err := o.Observe(t.Context(), r)
 	if err != nil {

@@ -7,10 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
@@ -71,14 +69,8 @@ func (s *shelf) from(capture string) {
 
 func (s *shelf) look(t *testing.T) volumerestore.Source {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, storagev1.AddToScheme, snapshotv1.AddToScheme, capturev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
 	objects := []client.Object{s.namespace, s.daily, s.taken, s.content, s.volume, s.class}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	c := serving(t, objects...)
 	found, err := VolumeRestore{Live: read.Live{Reader: c}, Namespace: "system"}.source(t.Context(), s.request)
 	if err != nil {
 		t.Fatal(err)

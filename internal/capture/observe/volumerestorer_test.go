@@ -4,12 +4,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
@@ -47,13 +44,7 @@ func claimFor(namespace, request string, uid types.UID) *corev1.PersistentVolume
 
 func see(t *testing.T, driver string, of *restorer.Restore, objects ...client.Object) restorer.World {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, storagev1.AddToScheme, capturev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource().Build()
+	c := serving(t, objects...)
 	w, err := Restorer{Live: read.Live{Reader: c}, Driver: driver, Namespace: "system"}.Observe(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
@@ -98,14 +89,8 @@ func TestAClaimThatAVolumeAwaitsIsNotEmpty(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: restorer.VolumeName("r1"), Annotations: map[string]string{capturev1.RestoreAnnotation: "r1"}},
 		Spec:       corev1.PersistentVolumeSpec{ClaimRef: &corev1.ObjectReference{Namespace: "shop", Name: "data", UID: "c1"}},
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, capturev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for want, more := range map[volumerestore.Volume][]client.Object{"": nil, volumerestore.Awaiting: {volume}} {
-		c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(objects, more...)...).Build()
+		c := serving(t, append(objects, more...)...)
 		seen, err := VolumeRestore{Live: read.Live{Reader: c}}.claim(t.Context(), objects[0].(*capturev1.VolumeRestoreRequest))
 		if err != nil || seen.Volume != want {
 			t.Errorf("%q, want %q: %v", seen.Volume, want, err)

@@ -48,10 +48,6 @@ const (
 	ReasonCleaningUp    fsm.Reason = "CleaningUp"    // what was made is being deleted
 )
 
-// cleaning is for how long it is tried to delete what was made. It belongs to the keeper, so it goes with the request
-// at the latest.
-const cleaning = 10 * time.Minute
-
 type input = fsm.Input[*capturev1.VolumeCaptureRequest, World]
 
 // Machine is the whole of a capture.

@@ -106,12 +106,11 @@ func decideRehearsing(in input) fsm.Decision {
 // decideCleaningUp removes what was made for nothing, and then ends for the reason that it was given up for; for
 // that reason also if it cannot be removed, or seen, for long.
 func decideCleaningUp(in input) fsm.Decision {
-	d, failure := cleaningUp(in), in.Obj.Status.Failure
-	tried := len(d.Do) == 0 || in.Obj.Status.Failures > 0 // after a long sleep there is something to try first
-	if d.On != "" || failure == nil || !tried || in.Now.Sub(in.Obj.Status.Since.Time) < cleaning {
+	d, v := cleaningUp(in), in.Obj.Status.Failure
+	if v == nil {
 		return d
 	}
-	return fsm.Fire(Cleaned, failure.Reason).Because("%s", failure.Message)
+	return request.CleanInTime(d, in.Obj.Status.Place, in.Now, fsm.Fire(Cleaned, v.Reason).Because("%s", v.Message))
 }
 
 // cleaningUp: a claim that is bound after all is a success that came late, but for a

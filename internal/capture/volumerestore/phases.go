@@ -52,9 +52,6 @@ const (
 	glance  = 2 * time.Second // for what nobody watches: Jobs
 )
 
-// cleaning is for how long it is tried to clean up.
-const cleaning = 10 * time.Minute
-
 type input = fsm.Input[*capturev1.VolumeRestoreRequest, World]
 
 // ways are the ways out of a phase that may be given up.

@@ -14,6 +14,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/keepers"
 )
 
 // rule is one right.
@@ -132,14 +133,14 @@ func TestOnlyTheManagerMakesArtifacts(t *testing.T) {
 	grant(t, c, harness.User(area), "", everything)
 	someone, manager := clientAs(t, b, c, operator), clientAs(t, b, c, harness.User(area))
 
-	generated := keeperOf(withUID(configMap(namespace, "a")), "")
+	generated := keepers.Following(withUID(configMap(namespace, "a")), "")
 	generated.GenerateName = "request-"
 	for name, tc := range map[string]struct {
 		obj   client.Object
 		words string // of the refusal; "" is everybody's
 	}{
-		"a keeper of one's own":                      {obj: keeperOf(withUID(configMap(namespace, "a")), "mine")},
-		"a keeper with the name of a request's":      {keeperOf(withUID(configMap(namespace, "a")), "request-1234"), "belong to the requests"},
+		"a keeper of one's own":                      {obj: keepers.Following(withUID(configMap(namespace, "a")), "mine")},
+		"a keeper with the name of a request's":      {keepers.Following(withUID(configMap(namespace, "a")), "request-1234"), "belong to the requests"},
 		"a keeper with a generated name of the sort": {generated, "belong to the requests"},
 		"a checkpoint":                               {checkpoint("p"), "only the manager"},
 		"a chunk":                                    {chunk("p-0"), "only the manager"},

@@ -14,6 +14,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/keepers"
 )
 
 func TestTheAPIServerRefusesSenselessKeepers(t *testing.T) {
@@ -42,7 +43,7 @@ func TestTheAPIServerRefusesSenselessKeepers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cm := configMap("shop", "settings")
 			cm.UID = "u1"
-			k := keeperOf(cm, "")
+			k := keepers.Following(cm, "")
 			k.GenerateName = "rules-"
 			tc.change(&k.Spec)
 			err := c.Create(t.Context(), k, client.DryRunAll)

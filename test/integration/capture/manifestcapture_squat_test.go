@@ -15,6 +15,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/bulk"
+	"github.com/statecraft-dev/statecraft/test/harness/keepers"
 )
 
 // TestNamesThatAreTakenAreNotUsed makes keepers, checkpoints and chunks under names that
@@ -27,7 +28,7 @@ func TestNamesThatAreTakenAreNotUsed(t *testing.T) {
 	create(t, c, configMap(namespace, "one"))
 	squats := map[string]func(r *capturev1.ManifestCaptureRequest) client.Object{
 		"keeper": func(r *capturev1.ManifestCaptureRequest) client.Object {
-			return keeperOf(configMap(namespace, "one"), request.KeeperName(r.UID))
+			return keepers.Following(configMap(namespace, "one"), request.KeeperName(r.UID))
 		},
 		"checkpoint": func(r *capturev1.ManifestCaptureRequest) client.Object {
 			return &capturev1.ManifestCheckpoint{

@@ -36,7 +36,8 @@ func leaves(change sim.Change) bool {
 }
 
 // spared says that a pod that was deleted can be spared: its server owns nothing, and the
-// primary of its shard has what it has.
+// primary of its shard has what it has. One that has just been born has nothing, and serves
+// nobody: on the way back it may be replaced before it was told whom to follow.
 func (s *story) spared(change sim.Change) error {
 	ip, _, _ := unstructured.NestedString(change.Was.Object, "status", "podIP")
 	if s.kubelet.running[ip+":6379"] == "" {
@@ -46,7 +47,7 @@ func (s *story) spared(change sim.Change) error {
 	if err != nil {
 		return err
 	}
-	if server.Self().Slots != "" || server.Self().Follows == "" {
+	if server.Self().Slots != "" || server.Self().Follows == "" && !server.Blank() {
 		return fmt.Errorf("pod %s was deleted, which is a primary", change.Name)
 	}
 	return nil

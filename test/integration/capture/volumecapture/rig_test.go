@@ -15,8 +15,6 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -55,16 +53,7 @@ type rig struct {
 func newRig(t *testing.T) rig {
 	t.Helper()
 	b := bedtest.ControlPlane(t, bed.CSI)
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, snapshotv1.AddToScheme, capturev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := client.New(b.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := harness.Client(t, b, snapshotv1.AddToScheme, capturev1.AddToScheme)
 	t.Cleanup(b.CSI().Proxy().Clear)
 	r := rig{T: t, bed: b, client: c, csi: b.CSI()}
 	r.before = r.snapshots()

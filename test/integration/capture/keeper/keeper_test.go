@@ -1,4 +1,4 @@
-package capture
+package keeper
 
 import (
 	"fmt"
@@ -20,6 +20,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/keepers"
 )
 
 // phase waits until a keeper is in a phase, with Ready for this reason.
@@ -42,13 +43,13 @@ func TestAKeeperGoesWithItsObjectAndNotWithItsName(t *testing.T) {
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
 	harness.NewManager(t, b, area).Start()
 	followable(t, c)
-	gcKnowsKeepers(t, c, namespace)
+	keepers.AwaitCollection(t, c, namespace)
 
 	followed := configMap(namespace, "followed")
 	create(t, c, followed)
-	k := keeperOf(followed, namespace+"-goes")
+	k := keepers.Following(followed, namespace+"-goes")
 	create(t, c, k)
-	artifact := artifactOf(k, namespace)
+	artifact := keepers.Artifact(k, namespace)
 	create(t, c, artifact)
 	phase(t, c, k, keeper.Tracking, keeper.ReasonFollowing)
 
@@ -67,7 +68,7 @@ func TestAKeeperThatMayNotFollowSaysSoAndStays(t *testing.T) {
 
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hidden"}}
 	create(t, c, secret)
-	k := keeperOf(configMap(namespace, "hidden"), namespace+"-forbidden")
+	k := keepers.Following(configMap(namespace, "hidden"), namespace+"-forbidden")
 	k.Spec.FollowRef.Kind, k.Spec.FollowRef.UID = "Secret", secret.UID
 	create(t, c, k)
 	phase(t, c, k, keeper.Pending, keeper.ReasonCannotFollow)
@@ -98,7 +99,7 @@ func TestAKeeperOutlivesTheRemovalOfItsKind(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(gadget), gadget); err != nil {
 		t.Fatal(err)
 	}
-	k := keeperOf(configMap(namespace, "a"), namespace+"-gadget")
+	k := keepers.Following(configMap(namespace, "a"), namespace+"-gadget")
 	k.Spec.FollowRef.APIVersion, k.Spec.FollowRef.Kind, k.Spec.FollowRef.UID = "example.com/v1", "Gadget", gadget.GetUID()
 	harness.Eventually(t, soon, poll, func() error { // created after its kind, by the clock of the server
 		if now := time.Now(); now.Sub(crd.CreationTimestamp.Time) < 2*time.Second {

@@ -1,4 +1,4 @@
-package capture
+package keeper
 
 import (
 	"fmt"
@@ -18,6 +18,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/keepers"
 )
 
 const (
@@ -97,7 +98,7 @@ func newCrowd(t *testing.T, b *bed.Bed) *crowd {
 	t.Helper()
 	w := &crowd{t: t, c: newClient(t, b), artifacts: bedtest.Namespace(t, b), followed: map[string]*corev1.ConfigMap{}}
 	followable(t, w.c)
-	gcKnowsKeepers(t, w.c, w.artifacts)
+	keepers.AwaitCollection(t, w.c, w.artifacts)
 	for i := range crowdNamespaces {
 		ns := fmt.Sprintf("%s-%d", w.artifacts, i)
 		create(t, w.c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}})
@@ -127,11 +128,11 @@ func (w *crowd) join(name string, followed *corev1.ConfigMap) error {
 	if err := w.c.Create(w.t.Context(), followed); err != nil {
 		return err
 	}
-	k := keeperOf(followed, name)
+	k := keepers.Following(followed, name)
 	if err := w.c.Create(w.t.Context(), k); err != nil {
 		return err
 	}
-	return w.c.Create(w.t.Context(), artifactOf(k, w.artifacts))
+	return w.c.Create(w.t.Context(), keepers.Artifact(k, w.artifacts))
 }
 
 func (w *crowd) tracking() error {

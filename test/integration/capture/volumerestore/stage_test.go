@@ -1,4 +1,6 @@
-package capture
+// Package volumerestore tests restores of volumes on a real driver with the real sidecars, and
+// the manager and the restorer as processes that have only the rights their manifests grant.
+package volumerestore
 
 import (
 	"bytes"
@@ -12,15 +14,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
@@ -28,11 +30,20 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/keepers"
 )
 
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // the client insists on one
+	bedtest.Main(m)
+}
+
 const (
+	area         = "capture"
 	restorerUser = "system:serviceaccount:" + harness.SystemNamespace + ":statecraft-restorer"
 	storageTakes = 90 * time.Second // for what a driver and its sidecars do, on a busy machine
+	soon         = 30 * time.Second // for what takes a few seconds there
+	poll         = 100 * time.Millisecond
 	glance       = 10 * time.Millisecond
 )
 
@@ -56,16 +67,7 @@ func newStorage(t *testing.T) *storage {
 			t.Error(err)
 		}
 	})
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, snapshotv1.AddToScheme, capturev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := client.New(b.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := harness.Client(t, b, snapshotv1.AddToScheme, capturev1.AddToScheme)
 	s := &storage{bed: b, client: c, csi: b.CSI(), manager: harness.NewManager(t, b, area)}
 	s.manager.Start()
 	if out, err := b.Kubectl(t.Context(), "apply", "-f", filepath.Join(harness.Root(t), "config", "rbac", "capture-restorer")); err != nil {
@@ -73,7 +75,7 @@ func newStorage(t *testing.T) *storage {
 	}
 	s.restorer = newRestorer(t, b)
 	s.restorer.start(t)
-	gcKnowsKeepers(t, c, bedtest.Namespace(t, b))
+	keepers.AwaitCollection(t, c, bedtest.Namespace(t, b))
 	return s
 }
 
