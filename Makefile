@@ -52,7 +52,7 @@ integration: ## Test what needs an API server, a Valkey server or another real p
 	@hack/test alone -p 1 -timeout 15m
 	@hack/test integration -p 2 -parallel 4 -timeout 20m
 
-sim: ## Try a fault at every call of every controller (AREA=, BUDGET=8m, SEED=)
+sim: ## Try a fault at every call of every controller (AREA=, BUDGET=8m, FAULTS=, SEED=)
 	@hack/sim
 
 soak: ## Try pairs of faults for so long (SECONDS=, AREA=, SEED=)

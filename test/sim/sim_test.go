@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestSim tries every subject under faults. The environment chooses: AREA, PLAN,
-// SEED, BUDGET (a duration, for all subjects together) and DEPTH (2: pairs of faults).
+// SEED, BUDGET (a duration, for all subjects together), FAULTS (with commas, these alone) and
+// DEPTH (2: pairs of faults).
 func TestSim(t *testing.T) {
 	options := fromEnvironment(t)
 	name, plan, _ := strings.Cut(os.Getenv("PLAN"), ":")
@@ -81,6 +82,14 @@ func fromEnvironment(t *testing.T) (o sim.Options) {
 	if v := os.Getenv("BUDGET"); v != "" {
 		if o.Budget, err = time.ParseDuration(v); err != nil {
 			t.Fatalf("BUDGET: %v", err)
+		}
+	}
+	if v := os.Getenv("FAULTS"); v != "" {
+		for name := range strings.SplitSeq(v, ",") {
+			if !slices.Contains(sim.Faults, sim.Fault(name)) {
+				t.Fatalf("FAULTS: %q is none of %s", name, sim.Faults)
+			}
+			o.Faults = append(o.Faults, sim.Fault(name))
 		}
 	}
 	switch v := os.Getenv("DEPTH"); v {

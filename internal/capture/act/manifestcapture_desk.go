@@ -1,9 +1,11 @@
 package act
 
 import (
+	"context"
 	"sync"
 
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
@@ -76,6 +78,27 @@ func (d *Desk) close(key read.Key, s *sheet) {
 	defer d.mu.Unlock()
 	if d.sheets[key] == s {
 		d.drop(key)
+	}
+}
+
+// yield gives up the place of a sheet whose work has failed, if the desk is full: it may fail
+// for as long as its request lives, and others wait. What was read is read again.
+func (d *Desk) yield(key read.Key, s *sheet) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sheets[key] == s && len(d.slots) == cap(d.slots) {
+		d.drop(key)
+	}
+}
+
+// yielding is work on a sheet that yields when it fails.
+func (d *Desk) yielding(key read.Key, s *sheet, job kube.Job) kube.Job {
+	return func(ctx context.Context) (bool, error) {
+		done, err := job(ctx)
+		if err != nil {
+			d.yield(key, s)
+		}
+		return done, err
 	}
 }
 

@@ -58,13 +58,13 @@ type answer struct {
 func (a ManifestCapture) reader(r *capturev1.ManifestCaptureRequest, moment, task string) kube.Job {
 	key := client.ObjectKeyFromObject(r)
 	s := a.Desk.sheet(key, &sheet{request: r.DeepCopy(), moment: moment})
-	return func(ctx context.Context) (bool, error) {
+	return a.Desk.yielding(key, s, func(ctx context.Context) (bool, error) {
 		done, err := a.readOn(ctx, key, s)
 		if done && err == nil {
 			a.Desk.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
 		}
 		return done, err
-	}
+	})
 }
 
 func (s *sheet) found() *manifestcapture.Found {

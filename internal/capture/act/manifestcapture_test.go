@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
@@ -231,5 +233,29 @@ func TestADeskHoldsFew(t *testing.T) {
 	a.Desk.Drop(read.Key{Namespace: "shop", Name: "before"})
 	if held := len(a.Desk.slots); held != 0 {
 		t.Errorf("%d slots are held for nothing", held)
+	}
+}
+
+// TestACaptureThatFailsGivesUpItsPlace: those that cannot be read wait for their deadlines, and
+// others do not wait for them.
+func TestACaptureThatFailsGivesUpItsPlace(t *testing.T) {
+	a := newCapture(&shelf{holds: map[string]int{"configmaps": 1}, fail: func(string, ListOptions) error { return errors.New("overloaded") }})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // who waits in vain would wait for ever
+	defer cancel()
+	for i := range 2 * captures {
+		r := someRequest.DeepCopy()
+		r.Name, r.UID = fmt.Sprint("failing-", i), types.UID(fmt.Sprint(i))
+		if _, err := a.Act(t.Context(), r, manifestcapture.StartReading{Moment: "100"}); err != nil {
+			t.Fatal(err)
+		}
+		for a.Work.Drive(ctx) > 0 {
+		}
+	}
+	if ctx.Err() != nil {
+		t.Fatal("a capture waited for others that fail")
+	}
+	a.Source = &shelf{holds: map[string]int{"configmaps": 1}}
+	if err := reading(t, a, "100"); err != nil || a.expected() != 1 {
+		t.Errorf("%d objects: %v", a.expected(), err)
 	}
 }

@@ -26,7 +26,7 @@ func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestc
 	key := client.ObjectKeyFromObject(r)
 	s := a.Desk.sheet(key, &sheet{request: r.DeepCopy(), moment: e.Moment})
 	looked := false
-	return func(ctx context.Context) (bool, error) {
+	return a.Desk.yielding(key, s, func(ctx context.Context) (bool, error) {
 		switch {
 		case !looked:
 			err := a.stillWrites(ctx, r, e.Moment)
@@ -44,7 +44,7 @@ func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestc
 		a.Desk.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
 		a.Desk.close(key, s)
 		return true, nil
-	}
+	})
 }
 
 // stillWrites reads the request itself: after a restart the cache may show it as it was before

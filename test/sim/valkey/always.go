@@ -36,8 +36,8 @@ func leaves(change sim.Change) bool {
 }
 
 // spared says that a pod that was deleted can be spared: its server owns nothing, and the
-// primary of its shard has what it has. One that has just been born has nothing, and serves
-// nobody: on the way back it may be replaced before it was told whom to follow.
+// primary of its shard has what it has. One that holds nothing and that nobody follows was
+// not yet told whom to follow: on the way back it may be replaced before.
 func (s *story) spared(change sim.Change) error {
 	ip, _, _ := unstructured.NestedString(change.Was.Object, "status", "podIP")
 	if s.kubelet.running[ip+":6379"] == "" {
@@ -47,8 +47,13 @@ func (s *story) spared(change sim.Change) error {
 	if err != nil {
 		return err
 	}
-	if server.Self().Slots != "" || server.Self().Follows == "" && !server.Blank() {
+	if server.Self().Slots != "" || server.Self().Follows == "" && server.Holds() {
 		return fmt.Errorf("pod %s was deleted, which is a primary", change.Name)
+	}
+	for _, n := range s.kubelet.answering() {
+		if n.Server.Self().Follows == server.ID {
+			return fmt.Errorf("pod %s was deleted, which %s follows", change.Name, n.Name)
+		}
 	}
 	return nil
 }
