@@ -4,6 +4,7 @@ package valkey
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,12 @@ func TestScaleUnusualEdits(t *testing.T) {
 			s.resize(vkc, size{6, 1})
 			s.phase(vkc, cluster.RebalancingSlots)
 			s.rescale(vkc, size{3, 1})
+		},
+		"after a person has approved it": func(s *stage, vkc *valkeyv1.ValkeyCluster) {
+			s.kubectl("patch", "vkc", "-n", vkc.Namespace, vkc.Name, "--type=merge", "-p", `{"spec":{"approvePlan":true}}`)
+			s.resize(vkc, size{4, 1})
+			s.approve(vkc)
+			s.rescale(vkc, size{4, 1})
 		},
 		"while a replica hangs": func(s *stage, vkc *valkeyv1.ValkeyCluster) {
 			hung := s.pods(vkc)[s.replicaOf(vkc, 0)]
@@ -58,6 +65,24 @@ func TestScaleUnusualEdits(t *testing.T) {
 			s.empty(vkc.Namespace, vkc)
 		})
 	}
+}
+
+// approve waits until the cluster waits for a person, and does what it says.
+func (s *stage) approve(vkc *valkeyv1.ValkeyCluster) {
+	s.t.Helper()
+	var command string
+	harness.Eventually(s.t, runningWithin, poll, func() error {
+		_, said, waits := strings.Cut(s.fresh(vkc).Status.WaitingFor, ": kubectl ")
+		if !waits {
+			return fmt.Errorf("is %s, waiting for %q", vkc.Status.Phase, vkc.Status.WaitingFor)
+		}
+		command = said
+		return nil
+	})
+	if len(s.pods(vkc)) != 6 {
+		s.t.Errorf("%d pods before anybody approved more", len(s.pods(vkc)))
+	}
+	s.kubectl(strings.Fields(command)...)
 }
 
 // phase waits for a phase.

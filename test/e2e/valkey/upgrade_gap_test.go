@@ -23,6 +23,7 @@ const (
 	gapRounds = 7 // with three shards each
 	// settles is how long a client may need to find the new primary: well before the old one's pod goes.
 	settles   = time.Second
+	long      = 200 * time.Millisecond // is worth a look
 	pingEvery = 10 * time.Millisecond
 )
 
@@ -101,7 +102,21 @@ func (s *stage) failoverByHand(vkc *valkeyv1.ValkeyCluster, shard int, p *probe)
 		return nil
 	})
 	<-time.After(settles)
-	return p.failover(), p.lap()
+	moved = p.failover()
+	s.explain(vkc, moved)
+	return moved, p.lap()
+}
+
+// explain shows what all servers said when a pause was long.
+func (s *stage) explain(vkc *valkeyv1.ValkeyCluster, pause time.Duration) {
+	s.t.Helper()
+	if pause < long {
+		return
+	}
+	for name := range s.pods(vkc) {
+		said, _ := s.b.Kubectl(s.t.Context(), "logs", "-n", vkc.Namespace, name, "-c", "valkey", "--timestamps", "--since=4s")
+		s.t.Logf("a pause of %s, %s said:\n%s", pause, name, said)
+	}
 }
 
 // replaceReplica has the pod of a shard's replica made anew, as a person would before it becomes the primary.
@@ -156,6 +171,7 @@ func (s *stage) failoversOf(vkc *valkeyv1.ValkeyCluster, probes []*probe, found 
 		if moved == 0 {
 			s.t.Errorf("shard %d: nobody saw its primary move", shard)
 		}
+		s.explain(vkc, moved)
 		found.add(moved, p.lap())
 	}
 	s.ends(u, "Completed")

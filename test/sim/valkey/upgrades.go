@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -44,6 +45,7 @@ func openGoesBack(w *sim.World) *sim.Play {
 	s := newStory(w)
 	play := s.upgrades(brokenImage, upgrade.RolledBack)
 	s.upgrade.Spec.PodReadyTimeoutSeconds = 60
+	play.Steps[1].Until = func() error { return errors.Join(s.upgraded(upgrade.RolledBack), s.blames("ImagePullBackOff")) }
 	play.End = func(found []*unstructured.Unstructured) error {
 		if err := s.upgraded(upgrade.RolledBack); err != nil {
 			return err
@@ -53,8 +55,20 @@ func openGoesBack(w *sim.World) *sim.Play {
 	play.Others = append(play.Others, sim.Other{
 		Name: "failed: ten minutes are more than a pod may take on the way back, too", Faults: []sim.Fault{sim.ClockJump},
 		Is: func() bool { return s.endedOtherwise(upgrade.Failed, upgrade.ReasonRollbackFailed) },
+	}, sim.Other{
+		Name: "rolled back before anybody knew why the pod does not come, or before it went", Faults: []sim.Fault{sim.ClockJump},
+		Is: func() bool { return s.upgraded(upgrade.RolledBack) == nil && s.endedOtherwise(upgrade.RolledBack, "") },
 	})
 	return play
+}
+
+// blames says whether the upgrade was given up because of this.
+func (s *story) blames(what string) error {
+	u := s.upgrade.DeepCopy()
+	if s.world.Find(u); u.Status.Failure == nil || !strings.Contains(u.Status.Failure.Message, what) {
+		return fmt.Errorf("the upgrade does not blame %s: %+v", what, u.Status.Failure)
+	}
+	return nil
 }
 
 // upgrades is what both have in common: a cluster stands, and is upgraded.
