@@ -17,7 +17,8 @@ func run(ctx context.Context, args []string) error {
 	r := &node.Run{Say: say}
 	set := flag.NewFlagSet("run", flag.ContinueOnError)
 	set.StringVar(&r.Program, "server", "valkey-server", "the server's program")
-	set.StringVar(&r.Config, "config", "/etc/valkey/valkey.conf", "configuration that all servers share")
+	set.StringVar(&r.Config, "config", "/etc/valkey/valkey.conf", "configuration that servers of this kind share")
+	set.StringVar(&r.Live, "live", "", "configuration that is changed while servers run, if there is any")
 	set.StringVar(&r.Rendered, "rendered", "", "where to write the configuration of this server; default statecraft.conf in the data directory")
 	set.StringVar(&r.IP, "announce-ip", os.Getenv("POD_IP"), "address that others shall use; default $POD_IP")
 	set.StringVar(&r.AcceptLoss, "accept-loss-file", "", "file with IDs of servers that may start empty although replicas may hold their data")

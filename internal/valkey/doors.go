@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
@@ -40,6 +42,7 @@ type doors struct {
 // door is what is known of one cluster's Secrets.
 type door struct {
 	mu     sync.Mutex
+	of     types.UID // of the cluster: another may have its name since, and other locks
 	readAt time.Time
 	keys   access.Keys
 	client *wire.Client
@@ -85,18 +88,18 @@ func (d *doors) to(ctx context.Context, key read.Key) (Servers, error) {
 func (o *door) unlock(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster) (Servers, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.client != nil && time.Since(o.readAt) < readAgain {
+	if o.client != nil && o.of == c.UID && time.Since(o.readAt) < readAgain {
 		return opened{o.client, o.keys, o}, nil
 	}
 	keys, err := observe.Keys(ctx, live, c)
 	if err != nil {
 		return nil, err
 	}
-	if o.client != nil && o.keys.Believed() != keys.Believed() {
+	if o.client != nil && (o.of != c.UID || o.keys.Believed() != keys.Believed()) {
 		o.client.Close()
 		o.client = nil
 	}
-	o.readAt, o.keys = time.Now(), keys
+	o.readAt, o.keys, o.of = time.Now(), keys, c.UID
 	if o.client == nil {
 		o.client = wire.NewClientWith(o.access(c))
 	}

@@ -105,15 +105,25 @@ func (a Cluster) deletePod(ctx context.Context, c *valkeyv1.ValkeyCluster, e clu
 }
 
 // removeShard: if it were wrong, the data of a shard would be lost: so only this very
-// StatefulSet in this very version goes, in whose pods nothing was seen.
+// StatefulSet in this very version goes, in whose pods nothing was seen. That it is the one is
+// looked at before the claims go, which have no version to go by.
 func (a Cluster) removeShard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.RemoveShard) error {
 	if e.Proof == nil {
 		return fmt.Errorf("%s: %w", e, errUnproven)
 	}
+	set := &appsv1.StatefulSet{}
+	switch err := a.Live.Get(ctx, read.Key{Namespace: c.Namespace, Name: e.Child.Name}, set); {
+	case read.SaysGone(err, e.Child.Name):
+		return a.removeClaims(ctx, c, e.Shard)
+	case err != nil:
+		return kube.Classify(fmt.Errorf("read StatefulSet: %w", err))
+	case string(set.UID) != e.UID || set.ResourceVersion != e.Version:
+		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("remove StatefulSet %s: it was changed since", e.Child.Name)}
+	}
 	if err := a.removeClaims(ctx, c, e.Shard); err != nil {
 		return err
 	}
-	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Child.Name}}
+	set = &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Child.Name}}
 	return a.Children.Delete(ctx, set, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
 }
 

@@ -9,10 +9,17 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// decideEvacuatingSlots moves the slots of shards that are to go to those that stay.
+// decideEvacuatingSlots moves the slots of shards that are to go to those that stay. Pods that
+// are to go and never came to serve are not waited for: they may never start, which may be why
+// they are to go.
 func decideEvacuatingSlots(in input) fsm.Decision {
+	seen := len(in.World.Nodes) == in.World.Shape.Nodes()
+	in.World.Nodes = slices.DeleteFunc(slices.Clone(in.World.Nodes), func(n topology.Node) bool {
+		return n.Server == nil && n.Shard >= len(Wanted(in.Obj)) && !needed(in, n)
+	})
 	w := in.World
-	if waits, missing := waitForPods(w); missing {
+	if _, silent := w.Nodes.Silent(); silent || !seen {
+		waits, _ := waitForPods(w)
 		return waits
 	}
 	if d, early := tooEarly(w, len(Wanted(in.Obj))); early { // shards may have been added and taken back in part
@@ -28,6 +35,16 @@ func decideEvacuatingSlots(in input) fsm.Decision {
 // does. Once it has forgotten the others it can only say that it does not know.
 const linger = 3 * time.Second
 
+// lastMoved is when slots last left a server that goes, as far as is known: before this phase,
+// or by a hand-over in it.
+func lastMoved(in input) time.Time {
+	since := in.Obj.Status.Since.Time
+	if last := in.Obj.Status.LastFailover; last != nil && last.After(since) {
+		return last.Time
+	}
+	return since
+}
+
 // decideRemovingNodesFromCluster lets the servers that are to go forget the others, and
 // then the others forget them. One that still is a primary of a shard that stays hands
 // it over first.
@@ -40,7 +57,7 @@ func decideRemovingNodesFromCluster(in input) fsm.Decision {
 		return d
 	}
 	const words = "servers that go to be forgotten by those that stay"
-	if left := linger - in.Now.Sub(in.Obj.Status.Since.Time); left > 0 {
+	if left := linger - in.Now.Sub(lastMoved(in)); left > 0 {
 		return fsm.Wait(ReasonForgetting, "valkey").In(left).Because("clients to hear from servers that go where their slots are")
 	}
 	if effects := resets(in); len(effects) > 0 {
@@ -60,7 +77,7 @@ func decideRemovingNodesFromCluster(in input) fsm.Decision {
 // They are met again by those that know them: to be rid of them takes more, see forgets.
 func resets(in input) (effects []fsm.Effect) {
 	for _, n := range in.World.Nodes {
-		if leaves(in, n) && n.Server != nil && n.Server.Holds() && !serves(in.World.Nodes, n.Server.ID) {
+		if leaves(in, n) && n.Server != nil && n.Server.Holds() && !serves(in.World.Nodes, n.Server.ID) && !needed(in, n) {
 			effects = append(effects, Reset{memberOf(n)})
 		}
 	}
@@ -84,7 +101,7 @@ func serves(nodes topology.Nodes, id string) bool {
 func forgets(in input) (effects []fsm.Effect, doubt string) {
 	var resets []fsm.Effect
 	for _, gone := range in.World.Nodes {
-		if !leaves(in, gone) || gone.Server == nil {
+		if !leaves(in, gone) || gone.Server == nil || needed(in, gone) {
 			continue
 		}
 		e := Forget{At: knowing(in, gone.Server.ID), ID: gone.Server.ID}

@@ -133,7 +133,7 @@ func givenUp(nodes topology.Nodes) (ids []string, at map[string][]Member) {
 		for _, p := range by.Server.View {
 			switch {
 			case p.State == topology.Handshake:
-			case p.State != topology.Failed:
+			case p.State != topology.Failed && p.State != topology.Unlocated: // who has no address is not looked for, and so never found to fail
 				alive[p.ID] = true
 			default:
 				if at[p.ID] == nil {

@@ -162,6 +162,7 @@ func TestWhoStaysCounts(t *testing.T) {
 	converse(w.Nodes)
 	w.Nodes[1].Server.Offset, w.Nodes[2].Server.Offset = 9, 9
 	in := input{Obj: sized(newCluster(), Even(3, 0)), World: w, Now: present}
+	in.Obj.Status.Phase = RemovingNodesFromCluster
 	heir, _, doubt := heirOf(in, w.Nodes.Shard(0))
 	if heir.Name != "web-0-0" || doubt != "" {
 		t.Errorf("%s, %q", heir.Name, doubt)

@@ -68,19 +68,21 @@ func mayReturn(in input, shard topology.Nodes) bool {
 	return false
 }
 
-// endedFor is for how long the primary of a shard has not run, as far as that is known:
-// the longest of those that do not answer.
+// endedFor is for how long the primary of a shard has not run, as far as that is known: the
+// shortest of those that do not answer. One that has been broken for long was no primary, and
+// a replica that is as far behind is none that may take over.
 func endedFor(in input, shard topology.Nodes) time.Duration {
-	longest := time.Duration(0)
+	shortest := staleAfter * nodeTimeout(in)
+	known := false
 	for _, n := range shard {
 		if n.Server == nil && n.Ended && n.EndedAt > 0 {
-			longest = max(longest, in.Now.Sub(time.Unix(n.EndedAt, 0)))
+			ended := in.Now.Sub(time.Unix(n.EndedAt, 0))
+			if !known || ended < shortest {
+				shortest, known = ended, true
+			}
 		}
 	}
-	if longest == 0 {
-		return staleAfter * nodeTimeout(in)
-	}
-	return longest
+	return shortest
 }
 
 // silent names the pods of a shard whose servers do not answer.

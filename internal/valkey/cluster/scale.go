@@ -110,14 +110,33 @@ func narrows(in input) bool {
 	return false
 }
 
-// leaves says that a node is one of those that are to go. An upgrade goes on with all that
-// there is.
+// leaves says that a node is one of those that are to go now. As long as a change of size only
+// waits, or slots are being moved away, everyone serves, and is kept well. An upgrade goes on
+// with all that there is.
 func leaves(in input, n topology.Node) bool {
-	if u := in.World.Upgrade; u != nil && !slices.Contains(shrinking, in.Obj.Status.Phase) {
-		return u.dismissed(n)
+	if !slices.Contains(shrinking[1:], in.Obj.Status.Phase) {
+		return in.World.Upgrade != nil && in.World.Upgrade.dismissed(n)
 	}
 	wanted := Wanted(in.Obj)
 	return n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard]
+}
+
+// needed says that a node is of a shard that is to go as a whole and still has slots: another
+// edit came when others were about to go.
+func needed(in input, n topology.Node) bool {
+	if n.Shard < len(Wanted(in.Obj)) {
+		return false
+	}
+	return slices.ContainsFunc(in.World.Nodes.Shard(n.Shard), func(m topology.Node) bool {
+		return m.Server != nil && (serves(in.World.Nodes, m.Server.ID) || serves(in.World.Nodes, m.Server.Self().Follows))
+	})
+}
+
+// servesYet says that a shard that is to go has slots to give away first.
+func servesYet(in input) bool {
+	return in.World.looked() && in.World.Migration != Moving && slices.ContainsFunc(in.World.Nodes, func(n topology.Node) bool {
+		return n.Shard >= len(Wanted(in.Obj)) && n.Server != nil && n.Server.Self().Slots != ""
+	})
 }
 
 // scale is what a cluster that stands does about another size: reserve itself, so that

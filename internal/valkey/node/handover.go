@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -75,7 +76,11 @@ func (h *Handover) until(ctx context.Context, client servers) (handed bool, err 
 	for {
 		self, err := client.Ask(ctx, h.Addr)
 		if err != nil {
-			return false, fmt.Errorf("%w: %w", ErrNotHandedOver, err)
+			// One that is busy for a moment is not one that has nothing to hand over.
+			if ended(err) || !pause(ctx, lookEvery) {
+				return false, fmt.Errorf("%w: %w", ErrNotHandedOver, err)
+			}
+			continue
 		}
 		view := around(ctx, client, self)
 		step := next(self, view)
@@ -100,6 +105,11 @@ func (h *Handover) until(ctx context.Context, client servers) (handed bool, err 
 			return false, fmt.Errorf("%w: %s", ErrNotHandedOver, words)
 		}
 	}
+}
+
+// ended says that there is no server that could hand over anything.
+func ended(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, wire.ErrLoading)
 }
 
 // try asks for a failover and waits for what comes of it.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,9 +19,14 @@ import (
 type settled struct {
 	*fake.Cluster
 	asked *[]string // who was asked to take over
+	busy  *int      // answers of the primary that take too long
 }
 
 func (s settled) Ask(ctx context.Context, addr string) (*topology.Server, error) {
+	if addr == primaryAddr && *s.busy > 0 {
+		*s.busy--
+		return nil, context.DeadlineExceeded
+	}
 	s.Settle()
 	return s.Cluster.Ask(ctx, addr)
 }
@@ -38,7 +44,7 @@ const (
 // trio is three primaries, and a replica of the first.
 func trio(t *testing.T, version string) settled {
 	t.Helper()
-	s := settled{fake.New(), new([]string)}
+	s := settled{fake.New(), new([]string), new(int)}
 	var at []wire.Target
 	for _, addr := range []string{primaryAddr, "10.0.0.2:6379", "10.0.0.3:6379", replicaAddr} {
 		at = append(at, wire.Target{Addr: addr, ID: s.Start(addr, version)})
@@ -71,7 +77,11 @@ func TestHandOver(t *testing.T) {
 		asked  string
 		err    error
 	}{
-		"a primary": {func(settled) {}, replicaAddr, nil},
+		"a primary":                           {func(settled) {}, replicaAddr, nil},
+		"a primary that is busy for a moment": {func(s settled) { *s.busy = 2 }, replicaAddr, nil},
+		"a server that has ended": {func(s settled) {
+			s.Answer(primaryAddr, syscall.ECONNREFUSED)
+		}, "", ErrNotHandedOver},
 		"a primary whose replica has not all": {func(s settled) {
 			s.Answer(replicaAddr, wire.ErrLoading)
 		}, "", ErrNotHandedOver},

@@ -67,7 +67,8 @@ func (l look) known() (addrs []string) {
 }
 
 // named are addresses of those who matter by the words of one that was seen: replicas
-// of this server, replicas that look for another one here, and voters.
+// of this server, replicas that look for another one here, voters, and wherever they see
+// this server itself.
 func (l look) named(s guard.Seen) (addrs []string) {
 	here := map[string]bool{}
 	if l.here.Known != nil {
@@ -79,7 +80,8 @@ func (l look) named(s guard.Seen) (addrs []string) {
 		}
 	}
 	for _, p := range s.View {
-		if here[p.Follows] || l.lost() && p.Slots != "" {
+		own := l.here.Known != nil && p.ID == l.here.Known.Self.ID
+		if own || here[p.Follows] || l.lost() && p.Slots != "" {
 			addrs = append(addrs, p.Addr)
 		}
 	}

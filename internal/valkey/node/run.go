@@ -23,7 +23,8 @@ const usersFile = "users.acl"
 // Run starts a server.
 type Run struct {
 	Program  string // the server; found in PATH if it is a name
-	Config   string // file with the configuration that all servers share
+	Config   string // file with the configuration of all servers of this kind
+	Live     string // file with what is changed while servers run, "" if there is none
 	Rendered string // file for the configuration of this one; "" is in the data directory
 	IP       string // what others shall call it
 	// Peers are host:port where servers of the cluster may be found, as by the name of
@@ -98,11 +99,11 @@ func versionOf(ctx context.Context, program string) (string, error) {
 // configure writes the configuration for this server, which only it can read: there
 // may be a password in it.
 func (r *Run) configure(version string) (config.Settings, string, error) {
-	shared, err := os.ReadFile(r.Config)
+	shared, err := r.shared()
 	if err != nil {
-		return config.Settings{}, "", fmt.Errorf("read configuration: %w", err)
+		return config.Settings{}, "", err
 	}
-	settings, err := config.Parse(string(shared))
+	settings, err := config.Parse(shared)
 	if err != nil {
 		return settings, "", err
 	}
@@ -110,7 +111,7 @@ func (r *Run) configure(version string) (config.Settings, string, error) {
 	if err := r.users(&server, settings.Dir); err != nil {
 		return settings, "", err
 	}
-	text, err := config.Render(string(shared), server)
+	text, err := config.Render(shared, server)
 	if err != nil {
 		return settings, "", err
 	}
@@ -119,6 +120,21 @@ func (r *Run) configure(version string) (config.Settings, string, error) {
 		rendered = filepath.Join(settings.Dir, "statecraft.conf")
 	}
 	return settings, rendered, replace(rendered, text, 0o600)
+}
+
+// shared is the configuration that is not of this server alone.
+func (r *Run) shared() (text string, err error) {
+	for _, file := range []string{r.Config, r.Live} {
+		if file == "" {
+			continue
+		}
+		part, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("read configuration: %w", err)
+		}
+		text += string(part) + "\n"
+	}
+	return text, nil
 }
 
 // users writes the file of users, and says where it is and who the server is to its

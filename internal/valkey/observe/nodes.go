@@ -30,7 +30,10 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 	for i := range pods {
 		byName[pods[i].Name] = &pods[i]
 	}
-	answers := o.Servers.Fresh(ctx, read.Key{Namespace: c.Namespace, Name: c.Name}, o.howYoung(c, pods)).Value
+	answers, err := o.answers(ctx, c, pods)
+	if err != nil {
+		return nil, err
+	}
 	nodes := make(topology.Nodes, 0, shape.Nodes())
 	for i, replicas := range shape {
 		shard := shards[spec.ShardName(c, i)]
@@ -38,7 +41,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
 			if p := byName[n.Name]; p != nil && shard != nil && read.OwnedBy(p, shard.UID) {
 				n.Pod = podFacts(n.Pod, p)
-				n.Server = answers.Servers[n.Addr]
+				n.Server = answers[n.Addr]
 				if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
 					return nil, err
 				}
@@ -47,6 +50,28 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 		}
 	}
 	return nodes, nil
+}
+
+// answers are what servers say, by address. That none of them answers, or none can be asked,
+// although kubelets find them ready, says nothing about the servers: then nothing is known, and
+// what was known before is not passed off as what is.
+func (o Cluster) answers(ctx context.Context, c *valkeyv1.ValkeyCluster, pods []corev1.Pod) (map[string]*topology.Server, error) {
+	sample := o.Servers.Fresh(ctx, read.Key{Namespace: c.Namespace, Name: c.Name}, o.howYoung(c, pods))
+	ready := 0
+	for i := range pods {
+		if podFacts(topology.Pod{}, &pods[i]).Ready {
+			ready++
+		}
+	}
+	switch {
+	case sample.Err != nil && ready > 0:
+		return nil, fmt.Errorf("ask servers: %w", sample.Err)
+	case sample.Err != nil:
+		return nil, nil //nolint:nilnil // before there are any, they cannot be asked
+	case ready > 0 && len(sample.Value.Servers) == 0:
+		return nil, fmt.Errorf("ask servers: %d pods are ready and none of them answers; the manager must reach port %d of pods", ready, valkeyv1.ClientPort)
+	}
+	return sample.Value.Servers, nil
 }
 
 // howYoung is how old what the servers said may be.

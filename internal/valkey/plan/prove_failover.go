@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -50,6 +51,8 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 		return nil, heir.Name + " holds no copy of its primary"
 	case best.ID != to:
 		return nil, fmt.Sprintf("%s has more of its primary than %s", best.ID, heir.Name)
+	case heir.Server.Synced && !slices.ContainsFunc(shard, func(m topology.Node) bool { return m.Server == nil && m.Ended }):
+		return nil, fmt.Sprintf("%s has a link to its primary, and nobody is known to have ended", heir.Name)
 	case !heir.Server.Synced && lost > endedFor+Slack:
 		return nil, fmt.Sprintf("%s lost its link %s ago, and its primary ended %s ago", heir.Name, lost, endedFor)
 	}

@@ -82,6 +82,8 @@ func accessVolumes(c *valkeyv1.ValkeyCluster) (volumes []corev1.Volume, mounts [
 				{Key: valkeyv1.UsernameKey, Path: access.ApplicationUserFile},
 				{Key: valkeyv1.PasswordKey, Path: access.ApplicationPasswordFile},
 			},
+			// Without it pods would not start, and would not see new passwords of the operator either.
+			Optional: ptr.To(true),
 		}
 		volumes = append(volumes, corev1.Volume{Name: usersVolume, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
 			DefaultMode: ptr.To(mode), Sources: []corev1.VolumeProjection{{Secret: &own}, {Secret: &theirs}},

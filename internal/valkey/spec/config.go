@@ -11,40 +11,75 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
 
-// ConfigFile is the key of the ConfigMap that the servers read.
-const ConfigFile = "valkey.conf"
+// The files that servers are configured by. What a server takes only when it starts belongs
+// to its pod, which bears it as an annotation: a file that all pods share would change under
+// those that were not replaced yet, and one that restarts by itself would start with what was
+// never tried, or look for its data where it never wrote any. What is changed while servers
+// run is in the ConfigMap, which is of all.
+const (
+	ConfigFile = "valkey.conf"
+	LiveFile   = "live.conf"
+	// explainedFile is read by people only.
+	explainedFile = "explained.conf"
+)
 
 // setting is one line that the operator owns, and why it does.
 type setting struct{ directive, value, why string }
 
-// ConfigMap holds the configuration of all servers. Every line is understood by
-// Valkey 8.0 and everything after it.
+// ConfigMap holds what is changed while servers run. Every line is understood by Valkey 8.0
+// and everything after it.
 func ConfigMap(c *valkeyv1.ValkeyCluster) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: owned(c, EndpointName(c), Labels(c)),
-		Data:       map[string]string{ConfigFile: config(c)},
+		Data:       map[string]string{LiveFile: liveConfig(c), explainedFile: explained(c)},
 	}
 }
 
-func config(c *valkeyv1.ValkeyCluster) string {
+// Config is what the servers of a pod take when they start. There are no words in it: other
+// words in a new release would be another template, and restart every server.
+func Config(c *valkeyv1.ValkeyCluster) string {
 	var b strings.Builder
-	b.WriteString("# Made by Statecraft from the spec of the ValkeyCluster; edit that instead.\n")
 	for _, s := range settings(c) {
+		fmt.Fprintf(&b, "%s %s\n", s.directive, s.value)
+	}
+	writeConfig(&b, c, NeedsRestart)
+	return b.String()
+}
+
+func liveConfig(c *valkeyv1.ValkeyCluster) string {
+	var b strings.Builder
+	t := timeout(c)
+	fmt.Fprintf(&b, "%s %s\n%s", t.directive, t.value, liveHeader)
+	writeConfig(&b, c, func(directive string) bool { return !NeedsRestart(directive) })
+	return b.String()
+}
+
+func explained(c *valkeyv1.ValkeyCluster) string {
+	var b strings.Builder
+	b.WriteString("# What the spec of the ValkeyCluster asks for; edit that instead. Servers read " + LiveFile + ", and\n" +
+		"# what their pods bear in the annotation " + configAnnotation + ".\n")
+	for _, s := range append(settings(c), timeout(c)) {
 		fmt.Fprintf(&b, "\n# %s\n%s %s\n", s.why, s.directive, s.value)
 	}
-	for _, part := range []struct {
-		header string
-		live   bool
-	}{{"\n# From spec.config.\n", false}, {liveHeader, true}} {
-		header := part.header
-		for _, directive := range slices.Sorted(maps.Keys(c.Spec.Config)) {
-			if NeedsRestart(directive) != part.live {
-				fmt.Fprintf(&b, "%s%s %s\n", header, directive, c.Spec.Config[directive])
-				header = ""
-			}
+	if len(c.Spec.Config) > 0 {
+		b.WriteString("\n# From spec.config.\n")
+	}
+	writeConfig(&b, c, func(string) bool { return true })
+	return b.String()
+}
+
+// writeConfig writes those lines of spec.config that are asked for.
+func writeConfig(b *strings.Builder, c *valkeyv1.ValkeyCluster, wanted func(directive string) bool) {
+	for _, directive := range slices.Sorted(maps.Keys(c.Spec.Config)) {
+		if wanted(directive) {
+			fmt.Fprintf(b, "%s %s\n", directive, c.Spec.Config[directive])
 		}
 	}
-	return b.String()
+}
+
+// timeout is changed while servers run.
+func timeout(c *valkeyv1.ValkeyCluster) setting {
+	return setting{"cluster-node-timeout", fmt.Sprint(nodeTimeout(c) * 1000), "spec.nodeTimeoutSeconds, in milliseconds."}
 }
 
 func settings(c *valkeyv1.ValkeyCluster) []setting {
@@ -57,7 +92,6 @@ func settings(c *valkeyv1.ValkeyCluster) []setting {
 		{"dir", dataPath, "Everything that outlives the process of a server."},
 		{"cluster-enabled", "yes", "One server of many."},
 		{"cluster-config-file", "nodes.conf", "What the server knows of the others."},
-		{"cluster-node-timeout", fmt.Sprint(nodeTimeout(c) * 1000), "spec.nodeTimeoutSeconds, in milliseconds."},
 		{"cluster-allow-replica-migration", "no", "A primary without slots would turn into a replica of another shard."},
 		{"cluster-require-full-coverage", "no", "One shard that fails would stop all others."},
 		{"cluster-replica-no-failover", "no", "Replicas take over when their primary dies."},

@@ -25,6 +25,11 @@ const (
 	shutdownSeconds = 10
 )
 
+// startSeconds is as good as for ever. A server that loads what it has, copies its shard or waits
+// until it may start is not dead, and one that is killed begins anew. For how long it is waited
+// for is said by those who wait, as an upgrade does.
+const startSeconds = 7 * 24 * 60 * 60
+
 // ServerContainer is the name of the container that runs the server.
 const ServerContainer = "valkey"
 
@@ -54,7 +59,7 @@ func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 		Image:           c.Spec.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{program, "run"},
-		Args: append([]string{"--config", configPath + "/" + ConfigFile,
+		Args: append([]string{"--config", configPath + "/" + ConfigFile, "--live", configPath + "/" + LiveFile,
 			"--peers", fmt.Sprintf("%s.%s.svc:%d", NodesName(c), c.Namespace, valkeyv1.ClientPort)}, logOn(c)...),
 		Env: []corev1.EnvVar{{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{
 			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"},
@@ -65,7 +70,7 @@ func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 		},
 		Resources:       corev1.ResourceRequirements{Requests: c.Spec.Resources.Requests, Limits: c.Spec.Resources.Limits},
 		SecurityContext: containerSecurity(),
-		StartupProbe:    probe(c, 1, 600),
+		StartupProbe:    probe(c, 1, startSeconds),
 		ReadinessProbe:  probe(c, 5, 2),
 		Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{
 			Command: append([]string{program, "handover", "--noted", noted, "--within", fmt.Sprintf("%ds", handoverSeconds)}, logOn(c)...),

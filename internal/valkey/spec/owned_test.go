@@ -57,7 +57,7 @@ func everything() *valkeyv1.ValkeyCluster {
 // What the operator sets it owns: a user who sets it otherwise is told so, and does not find
 // out which of the two counts.
 func TestOwnedSettingsAreRefused(t *testing.T) {
-	text, err := nodeconfig.Render(ConfigMap(everything()).Data[ConfigFile], nodeconfig.Server{
+	text, err := nodeconfig.Render(Config(everything())+ConfigMap(everything()).Data[LiveFile], nodeconfig.Server{
 		Version: "9.1.2", IP: "10.0.0.1", TLS: TLSPath, Users: "/data/users.acl", Primary: nodeconfig.Login{User: "r", Password: access.NewPassword("p")},
 	})
 	if err != nil {

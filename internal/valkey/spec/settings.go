@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,19 +43,20 @@ func unquoted(value string) string {
 
 // liveHeader is the line of the configuration after which settings are that servers have
 // shown to have, or started with.
-const liveHeader = "\n# From spec.config; changed while servers run.\n"
+const liveHeader = "# From spec.config; changed while servers run.\n"
 
 // KeepLive leaves those settings in the configuration as they are: servers have not taken
 // those of the spec, or not yet, and one that starts with what it refuses does not start. Of
 // nil there are none.
 func KeepLive(wanted, is *corev1.ConfigMap) {
-	fixed, _, _ := strings.Cut(wanted.Data[ConfigFile], liveHeader)
+	fixed, _, _ := strings.Cut(wanted.Data[LiveFile], liveHeader)
+	text := fixed + liveHeader
 	if is != nil {
-		if _, live, found := strings.Cut(is.Data[ConfigFile], liveHeader); found {
-			fixed += liveHeader + live
-		}
+		_, live, _ := strings.Cut(is.Data[LiveFile], liveHeader)
+		text += live
 	}
-	wanted.Data = map[string]string{ConfigFile: fixed}
+	wanted.Data = maps.Clone(wanted.Data)
+	wanted.Data[LiveFile] = text
 	delete(wanted.Annotations, AppliedAnnotation)
 	stamp(wanted)
 }

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
 
@@ -32,7 +35,7 @@ func TestOnlyWhatNeedsARestartMakesATemplate(t *testing.T) {
 			t.Errorf("%s: another template: %v", name, other)
 		}
 		for directive, value := range c.config {
-			if !strings.Contains(config(is), "\n"+directive+" "+string(value)+"\n") {
+			if !strings.Contains(Config(is)+liveConfig(is), "\n"+directive+" "+string(value)+"\n") {
 				t.Errorf("%s: the file lacks %s", name, directive)
 			}
 		}
@@ -53,7 +56,7 @@ func TestKeepLive(t *testing.T) {
 	wanted := ConfigMap(configured(map[string]valkeyv1.ConfigValue{"hz": "many", "no-such-thing": "1", "io-threads": "4"}))
 	stamp(wanted)
 	KeepLive(wanted, was)
-	if text := wanted.Data[ConfigFile]; !strings.HasSuffix(text, liveHeader+"hz 20\n") || !strings.Contains(text, "\nio-threads 4\n") || strings.Contains(text, "no-such-thing") {
+	if text := wanted.Data[LiveFile]; !strings.HasSuffix(text, liveHeader+"hz 20\n") || strings.Contains(text, "no-such-thing") {
 		t.Errorf("the file is %s", text)
 	}
 	again := ConfigMap(configured(map[string]valkeyv1.ConfigValue{"hz": "many", "no-such-thing": "1", "io-threads": "4"}))
@@ -62,7 +65,39 @@ func TestKeepLive(t *testing.T) {
 	if again.Annotations[AppliedAnnotation] != wanted.Annotations[AppliedAnnotation] {
 		t.Error("what was kept is not current")
 	}
-	if KeepLive(again, nil); strings.Contains(again.Data[ConfigFile], "hz") {
-		t.Errorf("nothing is there to keep: %s", again.Data[ConfigFile])
+	if KeepLive(again, nil); strings.Contains(again.Data[LiveFile], "hz") {
+		t.Errorf("nothing is there to keep: %s", again.Data[LiveFile])
+	}
+}
+
+// What a server takes only when it starts is of its pod: an edit of the spec does not reach
+// those that were not replaced yet, whatever restarts them.
+func TestWhatTakesARestartIsOfThePod(t *testing.T) {
+	was := configured(map[string]valkeyv1.ConfigValue{"hz": "10"})
+	for what, edit := range map[string]func(*valkeyv1.ValkeyCluster){
+		"appendonly no": func(c *valkeyv1.ValkeyCluster) {
+			c.Spec.Persistence = valkeyv1.Persistence{Enabled: true, AOF: new(false), RDB: true}
+		},
+		"io-threads abc": func(c *valkeyv1.ValkeyCluster) { c.Spec.Config["io-threads"] = "abc" },
+		"maxmemory 1610612736": func(c *valkeyv1.ValkeyCluster) {
+			c.Spec.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")}
+		},
+	} {
+		is := was.DeepCopy()
+		edit(is)
+		if ConfigMap(is).Data[LiveFile] != ConfigMap(was).Data[LiveFile] {
+			t.Errorf("%s is in the file that all servers share", what)
+		}
+		bears := func(c *valkeyv1.ValkeyCluster) string {
+			return Builder{}.StatefulSet(c, 0).Spec.Template.Annotations[configAnnotation]
+		}
+		if !strings.Contains(bears(is), "\n"+what+"\n") || bears(is) == bears(was) {
+			t.Errorf("pods do not bear %s: %s", what, bears(is))
+		}
+	}
+	live := was.DeepCopy()
+	live.Spec.Config["hz"], live.Spec.NodeTimeoutSeconds = "20", 30
+	if Config(live) != Config(was) || liveConfig(live) == liveConfig(was) {
+		t.Error("what is changed while servers run is in their pods")
 	}
 }

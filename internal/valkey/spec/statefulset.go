@@ -48,7 +48,7 @@ func (b Builder) template(c *valkeyv1.ValkeyCluster, shard int) corev1.PodTempla
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{
 			Labels:      described(c, shardLabels(c, shard)),
-			Annotations: map[string]string{configAnnotation: configName(c)},
+			Annotations: map[string]string{configAnnotation: Config(c)},
 		},
 		Spec: b.pod(c, shard),
 	}

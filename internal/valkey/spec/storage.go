@@ -28,9 +28,7 @@ func ClaimName(c *valkeyv1.ValkeyCluster, shard, ordinal int) string {
 func volumes(c *valkeyv1.ValkeyCluster) []corev1.Volume {
 	list := []corev1.Volume{
 		{Name: programVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-		{Name: configVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: EndpointName(c)},
-		}}},
+		{Name: configVolume, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: configSources(c)}}},
 	}
 	secret, _ := accessVolumes(c)
 	list = append(list, secret...)
@@ -38,6 +36,18 @@ func volumes(c *valkeyv1.ValkeyCluster) []corev1.Volume {
 		list = append(list, corev1.Volume{Name: dataVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 	}
 	return list
+}
+
+// configSources are the pod itself, and what all pods share.
+func configSources(c *valkeyv1.ValkeyCluster) []corev1.VolumeProjection {
+	return []corev1.VolumeProjection{
+		{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{
+			Path: ConfigFile, FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.annotations['" + configAnnotation + "']"},
+		}}}},
+		{ConfigMap: &corev1.ConfigMapProjection{
+			LocalObjectReference: corev1.LocalObjectReference{Name: EndpointName(c)}, Items: []corev1.KeyToPath{{Key: LiveFile, Path: LiveFile}},
+		}},
+	}
 }
 
 func claims(c *valkeyv1.ValkeyCluster) []corev1.PersistentVolumeClaim {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,8 +15,7 @@ import (
 const (
 	// restartAnnotation on pods makes a new revision out of nothing but the wish for one.
 	restartAnnotation = "valkey.statecraft.dev/restarted-by"
-	// configAnnotation on pods names the configuration that they started with: servers read
-	// it only then.
+	// configAnnotation on pods is the configuration that they start with.
 	configAnnotation = "valkey.statecraft.dev/config"
 )
 
@@ -60,14 +58,6 @@ func (b Builder) variant(c *valkeyv1.ValkeyCluster, shard int, v Variant) corev1
 		template.Annotations[restartAnnotation] = v.Restart
 	}
 	return template
-}
-
-// configName names the configuration by what is in it, but for what is changed live.
-func configName(c *valkeyv1.ValkeyCluster) string {
-	c = c.DeepCopy()
-	c.Spec.NodeTimeoutSeconds = 0
-	maps.DeleteFunc(c.Spec.Config, func(directive string, _ valkeyv1.ConfigValue) bool { return !NeedsRestart(directive) })
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(config(c))))[:16]
 }
 
 // RevisionOf is the revision that a template is named after, if it is.

@@ -10,6 +10,9 @@ import (
 
 // Judge decides from what the server has and from what the others say.
 func Judge(h Here, seen []Seen) Verdict {
+	if v, doubled := double(h, seen); doubled {
+		return v
+	}
 	seen = others(h, seen)
 	if h.Accepted {
 		return Verdict{Do: Start, Words: "the loss of what replicas may hold was accepted"}
@@ -30,6 +33,24 @@ func Judge(h Here, seen []Seen) Verdict {
 		return Verdict{Do: Start, Words: "it has its data"}
 	}
 	return judgeLoss(h, seen)
+}
+
+// double finds the very server that is about to start, alive at another address: what is here
+// is a copy of its volume. Whoever hears of both would move the identity, and the slots with
+// it, from one to the other, and clients would write to an old state. No loss that is accepted
+// is this one.
+func double(h Here, seen []Seen) (Verdict, bool) {
+	for _, s := range seen {
+		if h.Known == nil || s.ID != h.Known.Self.ID || s.Addr == h.Addr {
+			continue
+		}
+		v := Verdict{Do: Wait, Words: fmt.Sprintf("%s, which this server was, lives at %s: this volume is a copy of its", s.ID, s.Addr)}
+		if h.Late {
+			v.Do = Refuse
+		}
+		return v, true
+	}
+	return Verdict{}, false
 }
 
 // judgeLoss is for a primary that lost what it had, or the newest of it.

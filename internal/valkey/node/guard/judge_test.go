@@ -107,6 +107,7 @@ func data(d Data) func(*scene)             { return func(s *scene) { s.here.Data
 func forgetful(s *scene)                   { s.here.Known = nil }
 func patienceOver(s *scene)                { s.here.Late = true }
 func at(addr string) func(*scene)          { return func(s *scene) { s.here.Addr = addr } }
+func doubled(s *scene)                     { s.servers["a"] = s.servers["b"]; s.servers["a"].ID = "a" }
 func settled(s *scene)                     { s.here.Settled = true }
 func restarted(s *scene)                   { s.servers["a1"].LinkDown, s.servers["a2"].LinkDown = -1, -1 }
 func ahead(s *scene)                       { s.servers["a2"].Offset = 51 }
@@ -124,7 +125,10 @@ func TestJudge(t *testing.T) {
 		"one that is being sent everything is not asked":            {[]func(*scene){func(s *scene) { s.servers["a1"].Syncing = true }}, Ask, "a2"},
 		"also at another address":                                   {[]func(*scene){at("10.0.0.9:1")}, Ask, "a1"},
 		"an older copy is not enough while a replica has more":      {[]func(*scene){data(Snapshot)}, Ask, "a1"},
-		"it has its data":                                           {[]func(*scene){data(Log)}, Start, ""},
+		"it has its data": {[]func(*scene){data(Log)}, Start, ""},
+		"it lives, and this is a copy of its volume":                {[]func(*scene){data(Log), doubled}, Wait, ""},
+		"it lives, and has for long":                                {[]func(*scene){data(Log), doubled, patienceOver}, Refuse, ""},
+		"it lives, and a loss was accepted":                         {[]func(*scene){doubled, func(s *scene) { s.here.Accepted = true }}, Wait, ""},
 		"it has its data, at another address":                       {[]func(*scene){data(Log), at("10.0.0.9:1")}, Start, ""},
 		"another took over, and all have heard":                     {[]func(*scene){promoted(everyone...)}, Start, ""},
 		"another took over, and one replica has not heard":          {[]func(*scene){promoted("a1", "b", "b1", "c")}, Wait, ""},

@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// fiveShards is a cluster of five shards that are whole, of which only three are wanted.
+func fiveShards(phase fsm.Phase) input {
+	_, all := standingCluster(sized(newCluster(), Even(5, 1)))
+	c := sized(newCluster(), Even(3, 1))
+	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = phase, *ago(time.Minute), 1
+	w := clone(all[len(all)-1].world)
+	w.Reservation.State = Ours
+	return input{Obj: c, World: w, Now: present}
+}
+
+// TestAShardThatServesIsNotTakenApart: an edit lowers the number of shards again while the
+// servers of others are about to be forgotten. Its slots are moved away first.
+func TestAShardThatServesIsNotTakenApart(t *testing.T) {
+	for _, phase := range shrinking[1:] {
+		in := fiveShards(phase)
+		if effects := resets(in); len(effects) > 0 {
+			t.Errorf("%s: %v", phase, effects)
+		}
+		if effects, _ := forgets(in); len(effects) > 0 {
+			t.Errorf("%s: %v", phase, effects)
+		}
+		s, err := Machine.Step(in)
+		if err != nil || s.Obj.Status.Phase != EvacuatingSlots {
+			t.Errorf("%s: %s, %v", phase, s.Obj.Status.Phase, err)
+		}
+	}
+}
+
+// TestWhoIsToGoIsHealedUntilItGoes: a shard that is to go serves until its slots are elsewhere,
+// and that may take days if somebody has to approve it.
+func TestWhoIsToGoIsHealedUntilItGoes(t *testing.T) {
+	for _, phase := range []fsm.Phase{Running, Degraded, EvacuatingSlots} {
+		in := fiveShards(phase)
+		for i, n := range in.World.Nodes {
+			if n.Name == "web-4-1" {
+				in.World.Nodes[i] = newborn(n.Pod, "valkey:8.1")
+				in.World.Nodes[i].Server.ID, in.World.Nodes[i].Server.View[0].ID = "id of another", "id of another"
+			}
+		}
+		if d, heals := heal(in); !heals || len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), "meet") {
+			t.Errorf("%s: a server in the place of a lost one is not introduced: %v", phase, d.Do)
+		}
+	}
+}
+
+// TestPodsThatNeverStartAreNotWaitedFor: shards that were asked for and cannot start are taken back.
+func TestPodsThatNeverStartAreNotWaitedFor(t *testing.T) {
+	_, all := standingCluster(newCluster())
+	in := fiveShards(EvacuatingSlots)
+	whole := clone(all[len(all)-1].world)
+	for _, n := range in.World.Nodes[len(whole.Nodes):] {
+		n.Server, n.Unborn, n.Ready = nil, true, false
+		whole.Nodes = append(whole.Nodes, n)
+	}
+	in.World.Nodes = whole.Nodes
+	if d := decideEvacuatingSlots(in); d.On != SlotsMigrated {
+		t.Errorf("%+v", d)
+	}
+	in.World.Nodes[1].Server = nil // one that stays
+	if d := decideEvacuatingSlots(in); d.On != "" || len(d.Do) > 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestTheLatestEndCounts: one that has been broken for an hour is not the primary that ended a moment ago.
+func TestTheLatestEndCounts(t *testing.T) {
+	in := fiveShards(Degraded)
+	shard := topology.Nodes{
+		{Pod: topology.Pod{Ended: true, EndedAt: present.Add(-time.Hour).Unix()}},
+		{Pod: topology.Pod{Ended: true, EndedAt: present.Add(-10 * time.Second).Unix()}},
+	}
+	if is := endedFor(in, shard); is != 10*time.Second {
+		t.Errorf("%s", is)
+	}
+	if is := endedFor(in, topology.Nodes{{}}); is != staleAfter*nodeTimeout(in) {
+		t.Errorf("%s", is)
+	}
+}
+
+// TestWhoHasNoAddressIsGivenUp: nobody looks for it, so nobody ever finds that it has failed.
+func TestWhoHasNoAddressIsGivenUp(t *testing.T) {
+	tryCautions(t, Degraded, map[string]caution{
+		"one that nobody can find": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			for i := range w.Nodes {
+				w.Nodes[i].Server.View = append(w.Nodes[i].Server.View, topology.Peer{ID: "zz lost", State: topology.Unlocated})
+			}
+		}, "forget zz lost at 6 servers", ""},
+	})
+}
