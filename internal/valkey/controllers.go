@@ -63,6 +63,11 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 			p.Access.Forget(cluster.SettingsWork(key))
 			return
 		}
+		if c.Spec.Paused { // work may stop after any step, and goes on from there
+			p.Work.Forget(key)
+			p.Access.Forget(key)
+			p.Access.Forget(cluster.SettingsWork(key))
+		}
 		every := observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes())
 		if c.Status.CurrentOperation == valkeyv1.OperationUpgrading {
 			every = min(every, observe.EveryWhileMoving) // pods come and go

@@ -107,6 +107,9 @@ func accessCondition(in input) (metav1.Condition, bool) {
 		condition.Reason, condition.Message = string(ReasonCredentialsMissing), w.Access.Doubt
 	case !is:
 		condition.Reason, condition.Message = string(ReasonApplyingAccess), "servers are being told of changed passwords and certificates"
+		if n, silent := w.Nodes.Silent(); silent && w.Access.Work != Moving {
+			condition.Message = n.Name + " does not answer: servers are told of changed passwords and certificates when all do"
+		}
 	}
 	return condition, true
 }

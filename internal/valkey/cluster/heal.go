@@ -8,9 +8,10 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// standing are the phases of a cluster that was formed and in which places may have to
-// be filled again. Those that add servers do so themselves.
-var standing = slices.Concat([]fsm.Phase{VerifyingClusterHealth, Running, Degraded}, shrinking)
+// standing are the phases of a cluster that was formed: in all of them servers may be lost, and
+// places may have to be filled again. But for the one in which new places are just being made,
+// which takes moments: who comes there first would be introduced alone.
+var standing = slices.Concat([]fsm.Phase{VerifyingClusterHealth, Running, Degraded, Failed}, growing[1:], shrinking)
 
 // mostHosts is how many others a server that moved is introduced to: they tell the rest.
 const mostHosts = 4

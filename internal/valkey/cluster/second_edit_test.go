@@ -99,3 +99,16 @@ func TestWhoHasNoAddressIsGivenUp(t *testing.T) {
 		}, "forget zz lost at 6 servers", ""},
 	})
 }
+
+// TestWhoIsLostWhileTheClusterChangesIsBroughtBack: nothing else would, and slots may take hours to move.
+func TestWhoIsLostWhileTheClusterChangesIsBroughtBack(t *testing.T) {
+	for _, phase := range append([]fsm.Phase{Failed}, growing[1:]...) {
+		in := fiveShards(phase)
+		in.Obj = sized(in.Obj, Even(5, 1))
+		in.World.Nodes[1] = newborn(in.World.Nodes[1].Pod, "valkey:8.1")
+		in.World.Nodes[1].Server.ID, in.World.Nodes[1].Server.View[0].ID = "id of another", "id of another"
+		if d, heals := heal(in); !heals || len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), "meet") {
+			t.Errorf("%s: a server in the place of a lost one is not introduced: %v", phase, d.Do)
+		}
+	}
+}

@@ -124,9 +124,11 @@ func TestProveForcedFailover(t *testing.T) {
 		return func(n topology.Nodes) { died(n); more(n) }
 	}
 	prove(t, id(1), map[string]proofCase{
-		"the primary has ended":            {change: died},
-		"its pod is gone":                  {change: after(func(n topology.Nodes) { n[0].Ended, n[0].UID = false, "" })},
-		"the link is not seen down yet":    {change: after(func(n topology.Nodes) { n[1].Server.Synced = true })},
+		"the primary has ended":         {change: died},
+		"its pod is gone":               {change: after(func(n topology.Nodes) { n[0].Ended, n[0].UID = false, "" })},
+		"the link is not seen down yet": {change: after(func(n topology.Nodes) { n[1].Server.Synced = true })},
+		"its pod is gone, and it writes yet": {change: after(func(n topology.Nodes) { n[0].Ended, n[0].UID, n[1].Server.Synced = false, "", true }),
+			doubt: "has a link to its primary"},
 		"another has less":                 {change: after(func(n topology.Nodes) { second(n, 999) })},
 		"a pod of another shard is silent": {change: after(func(n topology.Nodes) { n[3].Server = nil })},
 		"the primary lives":                {change: func(topology.Nodes) {}, doubt: "its primary web-0-0 answers"},
