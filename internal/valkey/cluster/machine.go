@@ -13,7 +13,17 @@ const (
 	podTimeout    = 10 * time.Minute
 	formTimeout   = 5 * time.Minute
 	verifyTimeout = 5 * time.Minute
+	// copyTimeout is for copies of whole shards, which take as long as they take. What is
+	// wrong with one is said meanwhile.
+	copyTimeout = 24 * time.Hour
+	// handOverTakes is for one shard that is handed over before the server that had it goes.
+	handOverTakes = 15 * time.Second
 )
+
+// forgottenBy is when servers that go should be gone: shards are handed over one after the other.
+func forgottenBy(in input) time.Time {
+	return in.Now.Add(formTimeout + time.Duration(len(in.World.Shape))*handOverTakes)
+}
 
 type input = fsm.Input[*valkeyv1.ValkeyCluster, World]
 
@@ -165,7 +175,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 				Class:  fsm.Working,
 				Decide: operating(decideConfiguringNewReplicas),
 				On:     map[fsm.Event]fsm.Phase{ReplicasConfigured: VerifyingClusterHealth, ReconcileError: Failed},
-				Within: formTimeout,
+				Within: copyTimeout,
 				Late:   ReconcileError,
 				Fail:   refused,
 			},
@@ -180,7 +190,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 				Class:  fsm.Working,
 				Decide: operating(decideRemovingNodesFromCluster),
 				On:     map[fsm.Event]fsm.Phase{NodesRemoved: ScalingDownStatefulSet, ReconcileError: Failed},
-				Within: formTimeout,
+				Until:  forgottenBy,
 				Late:   ReconcileError,
 				Fail:   refused,
 			},

@@ -112,3 +112,17 @@ func TestWhoIsLostWhileTheClusterChangesIsBroughtBack(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoHandedOverLingers: clients hear from it where its slots are, also if it was the last of many.
+func TestWhoHandedOverLingers(t *testing.T) {
+	in := fiveShards(RemovingNodesFromCluster)
+	in.Obj = sized(in.Obj, Even(5, 0))
+	in.Obj.Status.LastFailover = ago(time.Second)
+	if d := decideRemovingNodesFromCluster(in); len(d.Do) > 0 || d.After > linger {
+		t.Errorf("%+v", d)
+	}
+	in.Obj.Status.LastFailover = ago(2 * linger)
+	if d := decideRemovingNodesFromCluster(in); len(d.Do) == 0 {
+		t.Errorf("%+v", d)
+	}
+}
