@@ -63,12 +63,16 @@ func (o Cluster) answers(ctx context.Context, c *valkeyv1.ValkeyCluster, pods []
 			ready++
 		}
 	}
+	if ready == 0 { // before there are any, they cannot always be asked
+		if sample.Err != nil {
+			sample.Value.Servers = nil
+		}
+		return sample.Value.Servers, nil
+	}
 	switch {
-	case sample.Err != nil && ready > 0:
-		return nil, fmt.Errorf("ask servers: %w", sample.Err)
 	case sample.Err != nil:
-		return nil, nil //nolint:nilnil // before there are any, they cannot be asked
-	case ready > 0 && len(sample.Value.Servers) == 0:
+		return nil, fmt.Errorf("ask servers: %w", sample.Err)
+	case len(sample.Value.Servers) == 0:
 		return nil, fmt.Errorf("ask servers: %d pods are ready and none of them answers; the manager must reach port %d of pods", ready, valkeyv1.ClientPort)
 	}
 	return sample.Value.Servers, nil

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -38,29 +37,41 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 	if doubt = lives(n, heir); doubt != "" {
 		return nil, doubt
 	}
+	copies, doubt := newest(shard, heir, endedFor)
+	if doubt != "" {
+		return nil, doubt
+	}
+	if doubt = unheard(n, dead); doubt != "" {
+		return nil, doubt
+	}
+	seen := fmt.Sprintf("its primary has ended; %s is the best of %d copies, at %d, and a majority of primaries answers", heir.Name, copies, heir.Server.Offset)
+	return failoverProof{evidence: evidenceOf(seen, to), forced: true}, ""
+}
+
+// newest is why a replica may not be the newest copy of its primary, which ended so long ago;
+// otherwise how many copies there are.
+func newest(shard topology.Nodes, heir topology.Node, endedFor time.Duration) (count int, doubt string) {
 	var copies []*topology.Server
+	ended := false
 	for _, m := range shard {
-		if m.Server != nil && m.Server.Self().Follows == dead {
+		if m.Server != nil && m.Server.Self().Follows == heir.Server.Self().Follows {
 			copies = append(copies, m.Server)
 		}
+		ended = ended || m.Server == nil && m.Ended
 	}
 	best, found := topology.Best(copies)
 	lost := time.Duration(heir.Server.LinkDown) * time.Second
 	switch {
 	case !found || !heir.Server.Copies():
-		return nil, heir.Name + " holds no copy of its primary"
-	case best.ID != to:
-		return nil, fmt.Sprintf("%s has more of its primary than %s", best.ID, heir.Name)
-	case heir.Server.Synced && !slices.ContainsFunc(shard, func(m topology.Node) bool { return m.Server == nil && m.Ended }):
-		return nil, fmt.Sprintf("%s has a link to its primary, and nobody is known to have ended", heir.Name)
+		return 0, heir.Name + " holds no copy of its primary"
+	case best.ID != heir.Server.ID:
+		return 0, fmt.Sprintf("%s has more of its primary than %s", best.ID, heir.Name)
+	case heir.Server.Synced && !ended:
+		return 0, heir.Name + " has a link to its primary, and nobody is known to have ended"
 	case !heir.Server.Synced && lost > endedFor+Slack:
-		return nil, fmt.Sprintf("%s lost its link %s ago, and its primary ended %s ago", heir.Name, lost, endedFor)
+		return 0, fmt.Sprintf("%s lost its link %s ago, and its primary ended %s ago", heir.Name, lost, endedFor)
 	}
-	if doubt = unheard(n, dead); doubt != "" {
-		return nil, doubt
-	}
-	seen := fmt.Sprintf("its primary has ended; %s is the best of %d copies, at %d, and a majority of primaries answers", heir.Name, len(copies), heir.Server.Offset)
-	return failoverProof{evidence: evidenceOf(seen, to), forced: true}, ""
+	return len(copies), ""
 }
 
 // lives is why the primary of a replica may still run.
