@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -51,13 +52,12 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 // newest is why a replica may not be the newest copy of its primary, which ended so long ago;
 // otherwise how many copies there are.
 func newest(shard topology.Nodes, heir topology.Node, endedFor time.Duration) (count int, doubt string) {
+	ended := slices.ContainsFunc(shard, func(m topology.Node) bool { return m.Server == nil && m.Ended })
 	var copies []*topology.Server
-	ended := false
 	for _, m := range shard {
 		if m.Server != nil && m.Server.Self().Follows == heir.Server.Self().Follows {
 			copies = append(copies, m.Server)
 		}
-		ended = ended || m.Server == nil && m.Ended
 	}
 	best, found := topology.Best(copies)
 	lost := time.Duration(heir.Server.LinkDown) * time.Second
