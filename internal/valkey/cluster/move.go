@@ -34,7 +34,35 @@ func move(in input, shards int) (fsm.Decision, bool) {
 	case left == 0 && open == 0:
 		return fsm.Decision{}, false
 	}
+	if n, share, cramped := cramped(in, shards); cramped {
+		return fsm.Wait(ReasonTooLittleMemory, "valkey", "self").In(recheck).Because("%d shards to be able to hold what all hold: %s would get about %d MiB, and may have %d",
+			shards, n.Name, share>>20, n.Server.MemoryLimit>>20), true
+	}
 	return fsm.Do(ReasonMoving, MoveSlots{shards, places(w.Nodes)}).Because("%s", words), true
+}
+
+// cramped is a primary that stays and would get more than it may hold, which is refused to
+// clients of every shard then. Where servers evict, that is what was asked for.
+func cramped(in input, shards int) (n topology.Node, share int64, is bool) {
+	if policy, set := in.Obj.Spec.Config["maxmemory-policy"]; set && policy != "noeviction" || shards >= len(in.World.Shape) {
+		return n, 0, false
+	}
+	var stay []topology.Node
+	for i := range in.World.Shape {
+		if owner, owned := in.World.Nodes.Shard(i).Owner(); owned {
+			share += owner.Server.Memory
+			if i < shards {
+				stay = append(stay, owner)
+			}
+		}
+	}
+	share /= int64(shards)
+	for _, n := range stay {
+		if limit := n.Server.MemoryLimit; limit > 0 && share > limit {
+			return n, share, true
+		}
+	}
+	return n, share, false
 }
 
 // roughly is how exactly it is told how many slots are left: each number is a write.

@@ -126,3 +126,30 @@ func TestWhoHandedOverLingers(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// TestFewerShardsMustHoldWhatAllHold: what does not fit would be refused to clients of shards that stay.
+func TestFewerShardsMustHoldWhatAllHold(t *testing.T) {
+	for what, c := range map[string]struct {
+		used, limit int64
+		policy      valkeyv1.ConfigValue
+		waits       bool
+	}{
+		"there is room":           {50, 100, "", false},
+		"there is not":            {70, 100, "", true},
+		"there is no limit":       {70, 0, "", false},
+		"servers evict":           {70, 100, "allkeys-lru", false},
+		"servers do not, by name": {70, 100, "noeviction", true},
+	} {
+		in := fiveShards(EvacuatingSlots)
+		if c.policy != "" {
+			in.Obj.Spec.Config = map[string]valkeyv1.ConfigValue{"maxmemory-policy": c.policy}
+		}
+		for i := range in.World.Nodes {
+			in.World.Nodes[i].Server.Memory, in.World.Nodes[i].Server.MemoryLimit = c.used<<20, c.limit<<20
+		}
+		d := decideEvacuatingSlots(in)
+		if waits := d.Reason == ReasonTooLittleMemory; waits != c.waits || waits == (len(d.Do) > 0) {
+			t.Errorf("%s: %s %v", what, d.Reason, d.Do)
+		}
+	}
+}
