@@ -151,3 +151,16 @@ func TestShardsAreInTurn(t *testing.T) {
 		t.Errorf("back: %s before %s, %v", s.Obj.Status.Shards[0].Phase, s.Obj.Status.Shards[1].Phase, err)
 	}
 }
+
+// TestAClusterIsMadeBeforeItIsUpgraded: an upgrade that came first would keep it from being made.
+func TestAClusterIsMadeBeforeItIsUpgraded(t *testing.T) {
+	u, w := midway("8.1.1", ShardPending)
+	w.Reservation.State, w.Cluster.Formed = Free, false
+	if d := decidePending(input{Obj: u, World: w, Now: present}); len(d.Do) > 0 || d.On != "" {
+		t.Errorf("%+v", d)
+	}
+	w.Cluster.Formed = true
+	if d := decidePending(input{Obj: u, World: w, Now: present}); len(d.Do) != 1 {
+		t.Errorf("%+v", d)
+	}
+}

@@ -24,6 +24,8 @@ func decidePending(in input) fsm.Decision {
 		return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
 	case w.Cluster.Sight == Gone:
 		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("ValkeyCluster %s to exist", in.Obj.Spec.ClusterRef.Name)
+	case w.Reservation.State == Free && !w.Cluster.Formed: // it needs the reservation itself
+		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("ValkeyCluster %s to be made", in.Obj.Spec.ClusterRef.Name)
 	case w.Reservation.State == Free:
 		return fsm.Do(ReasonReserving, TakeReservation{w.Cluster.UID}).Because("the reservation of ValkeyCluster %s", in.Obj.Spec.ClusterRef.Name)
 	case w.Reservation.State == Ours:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,7 +32,7 @@ func (s *story) served(found []*unstructured.Unstructured, servers int) error {
 	case !slices.ContainsFunc(found, formed):
 		return fmt.Errorf("the cluster is not marked as formed")
 	case len(nodes) != servers || len(primaries) != shards:
-		return fmt.Errorf("%d servers, of which %d follow nobody", len(nodes), len(primaries))
+		return fmt.Errorf("%d servers, of which %d follow nobody; there are %s", len(nodes), len(primaries), names(found))
 	case !agree:
 		return fmt.Errorf("the servers do not agree: %s", doubt)
 	case count != topology.TotalSlots || contested:
@@ -64,4 +65,17 @@ func (s *story) ask(found []*unstructured.Unstructured) (nodes topology.Nodes, e
 		nodes = append(nodes, topology.Node{Pod: topology.Pod{Name: pod.Name, Addr: addr}, Server: server})
 	}
 	return nodes, nil
+}
+
+// names are those of objects, and which of them are about to go.
+func names(found []*unstructured.Unstructured) string {
+	var list []string
+	for _, obj := range found {
+		name := obj.GetKind() + " " + obj.GetName()
+		if obj.GetDeletionTimestamp() != nil {
+			name += " (leaving)"
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ", ")
 }
