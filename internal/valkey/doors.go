@@ -2,8 +2,6 @@ package valkey
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"sync"
 	"time"
@@ -95,7 +93,7 @@ func (o *door) unlock(ctx context.Context, live read.Live, c *valkeyv1.ValkeyClu
 	if err != nil {
 		return nil, err
 	}
-	if o.client != nil && (o.of != c.UID || o.keys.Believed() != keys.Believed()) {
+	if o.client != nil && (o.of != c.UID || o.keys.Verification("") != keys.Verification("")) {
 		o.client.Close()
 		o.client = nil
 	}
@@ -115,9 +113,7 @@ func (o *door) access(c *valkeyv1.ValkeyCluster) (a wire.Access) {
 		}
 	}
 	if c.Spec.TLS != nil {
-		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM([]byte(o.keys.Believed()))
-		a.TLS = &tls.Config{RootCAs: pool, ServerName: spec.ServerName(c), MinVersion: tls.VersionTLS12}
+		a.TLS = o.keys.Verification(spec.ServerName(c)).TLS(time.Now)
 	}
 	return a
 }

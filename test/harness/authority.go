@@ -66,7 +66,14 @@ func encoded(kind string, der []byte) []byte {
 // of a connection.
 func (a *Authority) Issue(t testing.TB, name string, believed ...*Authority) map[string]string {
 	t.Helper()
+	return a.IssueUntil(t, a.cert.NotAfter, name, believed...)
+}
+
+// IssueUntil makes one that ends at a time.
+func (a *Authority) IssueUntil(t testing.TB, end time.Time, name string, believed ...*Authority) map[string]string {
+	t.Helper()
 	form, key := template(t, "servers"), newKey(t)
+	form.NotAfter = end
 	form.DNSNames = []string{name}
 	form.KeyUsage = x509.KeyUsageDigitalSignature
 	form.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}

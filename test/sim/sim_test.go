@@ -8,20 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/sim"
 	"github.com/statecraft-dev/statecraft/test/sim/capture"
 	"github.com/statecraft-dev/statecraft/test/sim/valkey"
 )
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // the client insists on one
-	bedtest.Main(m)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // TestSim tries every subject under faults. The environment chooses: AREA, PLAN,
 // SEED, BUDGET (a duration, for all subjects together), FAULTS (with commas, these alone) and

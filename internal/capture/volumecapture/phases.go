@@ -27,7 +27,7 @@ const (
 	DetachBegins     fsm.Event = "DetachBegins"     // the keeper is there, and the mode is Detach
 	Captured         fsm.Event = "Captured"         // the capture is there
 	GaveUp           fsm.Event = "GaveUp"           // it will never be
-	Cleaned          fsm.Event = "Cleaned"          // what was made is gone, or on its way out
+	Cleaned          fsm.Event = "Cleaned"          // what was made is gone, or cleaning up ran out of time
 	DeadlineExceeded fsm.Event = "DeadlineExceeded" // it was not there in time
 	Forbidden        fsm.Event = "Forbidden"        // an effect was refused, and would be again
 )

@@ -19,18 +19,18 @@ const (
 	Failed     fsm.Phase = "Failed"
 )
 
-// The events of a restore.
+// The events of a restore. Those that are reasons are also the reason of the failure.
 const (
-	Accepted         fsm.Event = "Accepted"
-	Kept             fsm.Event = "Kept"
-	Bound            fsm.Event = "Bound"
-	Restored         fsm.Event = "Restored"
-	ProbeSucceeded   fsm.Event = "ProbeSucceeded"
-	GivenUp          fsm.Event = "GivenUp"
-	Cleaned          fsm.Event = "Cleaned"
-	DeadlineExceeded           = fsm.Event(capturev1.ReasonDeadlineExceeded)
-	Forbidden                  = fsm.Event(capturev1.ReasonForbidden)
-	ProbeRefused               = fsm.Event(capturev1.ReasonProbeRefused)
+	Accepted         fsm.Event = "Accepted"                                  // the source can be restored
+	Kept             fsm.Event = "Kept"                                      // the keeper is there
+	Bound            fsm.Event = "Bound"                                     // the claim holds the volume
+	Restored         fsm.Event = "Restored"                                  // the data is in the volume, and shall be tried
+	ProbeSucceeded   fsm.Event = "ProbeSucceeded"                            // the probe found what it looked for
+	GivenUp          fsm.Event = "GivenUp"                                   // it will never be
+	Cleaned          fsm.Event = "Cleaned"                                   // nothing is left of what was begun
+	DeadlineExceeded           = fsm.Event(capturev1.ReasonDeadlineExceeded) // it was not done in time
+	Forbidden                  = fsm.Event(capturev1.ReasonForbidden)        // an effect was refused, and would be again
+	ProbeRefused               = fsm.Event(capturev1.ReasonProbeRefused)     // the Job that looks may not be made
 )
 
 // The reasons of waits and effects. Why a request ended is in the API.

@@ -16,6 +16,9 @@ func NextCertificates(w World) (steps []Step, stage *Material, doubt string) {
 	case len(w.Nodes) == 0:
 		return nil, nil, "no server was seen"
 	}
+	if next, urgent := w.renewed(); urgent {
+		return nil, &next, ""
+	}
 	name := w.Staged.Name()
 	if steps, doubt = load(w.Nodes, name); len(steps) > 0 || doubt != "" {
 		return steps, nil, doubt
@@ -30,6 +33,36 @@ func NextCertificates(w World) (steps []Step, stage *Material, doubt string) {
 	}
 	next := NextMaterial(w.Staged, w.Given)
 	return nil, &next, ""
+}
+
+// Renewal is what can be done about certificates while some servers are silent, who are not
+// among the nodes. A certificate of the same authorities harms nobody who has not heard of it,
+// and is not waited for until the old one has ended.
+func Renewal(w World) (steps []Step, stage *Material) {
+	same := believes(w.Staged.Authorities, w.Given.Authorities) && believes(w.Given.Authorities, w.Staged.Authorities)
+	next, urgent := w.renewed()
+	switch {
+	case w.Given == Material{}:
+		return nil, nil
+	case w.Staged == Material{}, same && w.Staged != w.Given:
+		return nil, &w.Given
+	case urgent:
+		return nil, &next
+	}
+	steps, _ = load(w.Nodes, w.Staged.Name())
+	return steps, nil
+}
+
+// renewed is what is staged in the place of a certificate that has ended: nobody connects with
+// that one any more, so nothing is risked by showing the new one at once. Old authorities are
+// believed for one more stage: the operator knows servers by them which have not loaded it yet.
+func (w World) renewed() (next Material, urgent bool) {
+	next = w.Given
+	next.Authorities = union(w.Staged.Authorities, w.Given.Authorities)
+	if believes(w.Given.Authorities, w.Staged.Authorities) {
+		next = w.Given
+	}
+	return next, w.Ended && w.Staged.Certificate != w.Given.Certificate
 }
 
 // load lets servers load a material that have another.

@@ -15,6 +15,8 @@ type Keys struct {
 	// user's Secret holds, to which servers come stage by stage. Both are empty without TLS;
 	// Staged alone is where nothing is kept yet, or not any more.
 	Staged, Given Material
+	// Before is the certificate that was staged before this one.
+	Before string
 	// Doubt is what is wrong with what the user brings. It changes nothing at servers then.
 	Doubt string
 }
@@ -26,6 +28,11 @@ func (k Keys) Believed() string {
 		return k.Given.Authorities
 	}
 	return k.Staged.Authorities
+}
+
+// Verification is how servers of a name are known.
+func (k Keys) Verification(name string) Verification {
+	return Verification{Authorities: k.Believed(), Name: name, Given: k.Staged.Certificate + "\n" + k.Before}
 }
 
 // Print tells keys apart by where they lead, and gives none of them away: first the

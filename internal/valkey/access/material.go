@@ -24,6 +24,8 @@ const (
 	CertificateFile = "tls.crt"
 	KeyFile         = "tls.key"
 	AuthoritiesFile = "ca.crt"
+	// BeforeFile is the certificate that servers showed before: some still may.
+	BeforeFile = "before.crt"
 )
 
 // ParseMaterial reads the files of a directory of certificates, by name.

@@ -67,7 +67,9 @@ type World struct {
 	// that they are to hold in the end. Proven says that links are known to work with them.
 	Staged, Given Material
 	Proven        bool
-	Nodes         []Node
+	// Ended says that what is staged is not valid any more.
+	Ended bool
+	Nodes []Node
 	// Reconnected is the link that was broken last, by whoever remembers it. Where that was
 	// forgotten, one more is broken.
 	Reconnected *Reconnection

@@ -123,7 +123,6 @@ func (a Cluster) removeShard(ctx context.Context, c *valkeyv1.ValkeyCluster, e c
 	if err := a.removeClaims(ctx, c, e.Shard); err != nil {
 		return err
 	}
-	set = &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Child.Name}}
 	return a.Children.Delete(ctx, set, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
 }
 

@@ -50,7 +50,7 @@ func (a Cluster) applyAccess(c *valkeyv1.ValkeyCluster, e cluster.ApplyAccess) e
 	}
 	r := &Rotation{
 		Door:  func(ctx context.Context) (Keyed, error) { return a.keyed(ctx, key) },
-		Vault: a.vault(c), Print: e.Print, Proven: e.Loaded, Members: e.At, Every: lookEvery,
+		Vault: a.vault(c), Print: e.Print, Proven: e.Loaded, Members: e.At, Partial: e.Partial, Every: lookEvery,
 		Dir: func(string) string { return spec.TLSPath },
 	}
 	a.Access.BeginFor(key, what, r.Step)
@@ -77,6 +77,7 @@ type Rotation struct {
 	Print   string // of the keys that it leads to
 	Proven  bool   // links are known to work with the certificates that are given
 	Members []cluster.Versioned
+	Partial bool                    // members are not all: only what can do without the others is done
 	Dir     func(pod string) string // where a server finds its certificates
 	Every   time.Duration           // how often it looks while it waits
 
@@ -123,6 +124,9 @@ func (r *Rotation) next(ctx context.Context, servers Keyed) (acted bool, doubt s
 	if err != nil {
 		return false, "", err
 	}
+	if r.Partial {
+		return r.renew(ctx, servers, world)
+	}
 	if len(keys.Secrets.Operator) > 0 {
 		steps, waits := access.Next(world)
 		if acted, doubt, err = r.carry(ctx, servers, steps, &r.passwords); acted || err != nil {
@@ -149,10 +153,20 @@ func (r *Rotation) next(ctx context.Context, servers Keyed) (acted bool, doubt s
 	return acted, doubt, err
 }
 
+// renew does what can be done about certificates without all servers.
+func (r *Rotation) renew(ctx context.Context, servers Keyed, world access.World) (acted bool, doubt string, err error) {
+	steps, stage := access.Renewal(world)
+	if stage != nil {
+		defer renew(servers)
+		return true, "", r.Vault.Stage(ctx, world.Staged, *stage)
+	}
+	return r.carry(ctx, servers, steps, &r.certificates)
+}
+
 // look asks all servers who may log on.
 func (r *Rotation) look(ctx context.Context, servers Keyed) (access.World, error) {
 	keys := servers.Keys()
-	w := access.World{Secrets: keys.Secrets, Staged: keys.Staged, Given: keys.Given, Proven: r.Proven,
+	w := access.World{Secrets: keys.Secrets, Staged: keys.Staged, Given: keys.Given, Proven: r.Proven, Ended: keys.Staged.Ended(time.Now()),
 		Nodes: make([]access.Node, len(r.Members)), Reconnected: r.passwords}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atATime)

@@ -17,8 +17,10 @@ type Access struct {
 	Print string `json:"print,omitempty"`
 	// Rotation is the number that the operator's own passwords were made for.
 	Rotation string `json:"rotation,omitempty"`
-	// Starts tells the servers that run from those before, where one has started again.
+	// Starts tells the servers that answer from those before, where one has started again.
 	Starts string `json:"starts,omitempty"`
+	// Unstaged says that there are no certificates for the files of servers.
+	Unstaged bool `json:"unstaged,omitempty"`
 	// Work is how far the work is that brings these servers to these Secrets; one that Ended
 	// has succeeded.
 	Work Migration `json:"work,omitempty"`
@@ -32,6 +34,8 @@ type ApplyAccess struct {
 	// them, or only passwords were changed.
 	Loaded bool
 	At     []Versioned
+	// Partial says that some servers are silent: only what can do without them is done.
+	Partial bool
 }
 
 // ChangePasswords makes new passwords of the operator's own users, unless those that there
@@ -53,7 +57,8 @@ func (ChangePasswords) String() string { return "change-passwords" }
 func AccessWork(keys, starts string) string { return keys + " " + starts }
 
 // applyAccess lets servers have what the Secrets say, once all answer. They are looked at
-// again when one has started: its files may have been those of before.
+// again when one has started: its files may have been those of before. Certificates have an
+// end, which does not wait for a server that is silent.
 func applyAccess(in input) []fsm.Effect {
 	w, applied := in.World, in.Obj.Status.Credentials
 	if w.Access.Print == "" || w.Access.Work == Moving {
@@ -68,9 +73,13 @@ func applyAccess(in input) []fsm.Effect {
 	e := ApplyAccess{Print: w.Access.Print, Starts: w.Access.Starts, Loaded: applied == "" || access.SameCertificates(applied, w.Access.Print)}
 	for _, n := range w.Nodes {
 		if n.Server == nil {
-			return nil
+			e.Partial = true
+			continue
 		}
 		e.At = append(e.At, Versioned{memberOf(n), n.Server.Version})
+	}
+	if e.Partial && e.Loaded && !w.Access.Unstaged {
+		return nil
 	}
 	return []fsm.Effect{e}
 }
@@ -87,7 +96,7 @@ func rotation(in input) (wanted string, other bool) {
 
 // noteAccess remembers which Secrets all servers have.
 func noteAccess(out *valkeyv1.ValkeyCluster, w World) {
-	if w.Access.Print != "" && w.Access.Work == Ended {
+	if _, silent := w.Nodes.Silent(); w.Access.Print != "" && w.Access.Work == Ended && !silent {
 		out.Status.Credentials = w.Access.Print
 	}
 }

@@ -29,6 +29,14 @@ func TestAccess(t *testing.T) {
 			"apply-access", true, "AccessApplied", prints},
 		"a server has started, and does not answer yet": {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Access.Work, w.Nodes[2].Server = "", nil },
 			"", false, "AccessApplied", prints},
+		"other certificates are given while one is silent": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Access.Print, w.Access.Work, w.Nodes[2].Server = "aaaa-dddd", "", nil
+		}, "apply-access", false, "ApplyingAccess", prints},
+		"they came to all but that one": {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Access.Print, w.Nodes[2].Server = "aaaa-dddd", nil },
+			"", false, "ApplyingAccess", prints},
+		"one cannot start: the files are gone": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Access.Work, w.Access.Unstaged, w.Nodes[2].Server = "", true, nil
+		}, "apply-access", true, "AccessApplied", prints},
 		"the cluster is new": {func(c *valkeyv1.ValkeyCluster, w *World) { c.Status.Credentials, w.Access.Work = "", "" },
 			"apply-access", true, "ApplyingAccess", ""},
 		"new passwords of the operator's own are asked for": {func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.Auth.Rotation = 1 },

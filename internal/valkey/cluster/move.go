@@ -34,7 +34,8 @@ func move(in input, shards int) (fsm.Decision, bool) {
 	case left == 0 && open == 0:
 		return fsm.Decision{}, false
 	}
-	if n, share, cramped := cramped(in, shards); cramped {
+	// What is half way is finished whatever comes of it.
+	if n, share, cramped := cramped(in, shards); cramped && open == 0 {
 		return fsm.Wait(ReasonTooLittleMemory, "valkey", "self").In(recheck).Because("%d shards to be able to hold what all hold: %s would get about %d MiB, and may have %d",
 			shards, n.Name, share>>20, n.Server.MemoryLimit>>20), true
 	}

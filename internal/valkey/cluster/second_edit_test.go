@@ -151,5 +151,9 @@ func TestFewerShardsMustHoldWhatAllHold(t *testing.T) {
 		if waits := d.Reason == ReasonTooLittleMemory; waits != c.waits || waits == (len(d.Do) > 0) {
 			t.Errorf("%s: %s %v", what, d.Reason, d.Do)
 		}
+		in.World.Nodes[0].Server.Open = []topology.OpenSlot{{Slot: 1}}
+		if d := decideEvacuatingSlots(in); len(d.Do) == 0 {
+			t.Errorf("%s: a slot that is half way stays there: %s", what, d.Reason)
+		}
 	}
 }

@@ -1,13 +1,13 @@
 package node
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -43,16 +43,15 @@ func (a Access) wire() (wire.Access, error) {
 	if a.TLSDir == "" {
 		return w, nil
 	}
-	file := filepath.Join(a.TLSDir, "ca.crt")
-	text, err := os.ReadFile(file)
+	files, err := readFiles(a.TLSDir, access.AuthoritiesFile, access.CertificateFile, access.BeforeFile)
 	if err != nil {
-		return w, fmt.Errorf("read authorities: %w", err)
+		return w, fmt.Errorf("read certificates: %w", err)
 	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(text) {
-		return w, fmt.Errorf("read authorities from %s: %w", file, errNoCertificate)
+	v := access.Verification{Authorities: files[access.AuthoritiesFile], Name: a.ServerName, Given: files[access.CertificateFile] + "\n" + files[access.BeforeFile]}
+	if !x509.NewCertPool().AppendCertsFromPEM([]byte(v.Authorities)) {
+		return w, fmt.Errorf("read %s from %s: %w", access.AuthoritiesFile, a.TLSDir, errNoCertificate)
 	}
-	w.TLS = &tls.Config{RootCAs: roots, ServerName: a.ServerName, MinVersion: tls.VersionTLS12}
+	w.TLS = v.TLS(time.Now)
 	return w, nil
 }
 
@@ -65,13 +64,22 @@ func (a Access) client() (*wire.Client, error) {
 	return wire.NewClientWith(w), nil
 }
 
-// userFiles reads a directory of users. Which of them may be missing is for others to say.
+// userFiles reads a directory of users.
 func userFiles(dir string) (map[string]string, error) {
+	files, err := readFiles(dir, access.FileNames()...)
+	if err != nil {
+		return nil, fmt.Errorf("read users: %w", err)
+	}
+	return files, nil
+}
+
+// readFiles reads files of a directory. Which of them may be missing is for others to say.
+func readFiles(dir string, names ...string) (map[string]string, error) {
 	files := map[string]string{}
-	for _, name := range access.FileNames() {
+	for _, name := range names {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("read users: %w", err)
+			return nil, err
 		}
 		files[name] = string(text)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 // access looks at the Secrets that pods will need. They are read live: Secrets of all the
@@ -70,8 +71,8 @@ func secretOf(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster, na
 	return &s, nil
 }
 
-// applied says how far servers are with what they are told while they run: access, and
-// settings.
+// applied says how far the servers that answer are with what they are told while they run:
+// access, and settings. One that starts again, or answers again, is another reason to look.
 func (o Cluster) applied(ctx context.Context, w *cluster.World, c *valkeyv1.ValkeyCluster) error {
 	key := read.Key{Namespace: c.Namespace, Name: c.Name}
 	last, live := o.Servers.Last(key).Value, spec.Live(c)
@@ -82,11 +83,14 @@ func (o Cluster) applied(ctx context.Context, w *cluster.World, c *valkeyv1.Valk
 	if err != nil {
 		return err
 	}
+	answering := slices.DeleteFunc(pods, func(p corev1.Pod) bool {
+		return !slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Name == p.Name && n.Server != nil })
+	})
 	if last.Keys != "" {
-		o.accessApplied(w, key, last, startsOf(pods))
+		o.accessApplied(w, key, last, startsOf(answering))
 	}
 	if len(live) > 0 {
-		o.settingsApplied(w, key, live, pods)
+		o.settingsApplied(w, key, live, startsOf(answering))
 	}
 	return nil
 }
@@ -94,7 +98,7 @@ func (o Cluster) applied(ctx context.Context, w *cluster.World, c *valkeyv1.Valk
 // accessApplied says what servers were last opened with, and how far the work is that brings
 // all of them to it.
 func (o Cluster) accessApplied(w *cluster.World, key read.Key, last Answers, starts string) {
-	w.Access.Print = last.Keys
+	w.Access.Print, w.Access.Unstaged = last.Keys, last.Unstaged
 	w.Access.Doubt, w.Access.Rotation, w.Access.Starts = cmp.Or(w.Access.Doubt, last.Doubt), last.Rotation, starts
 	switch work := o.Access.Work(key); {
 	case work.State == read.WorkRunning:

@@ -69,7 +69,7 @@ func (r secretReader) certificates(ctx context.Context, keys *access.Keys) error
 		return err
 	}
 	if kept(own, r.c) {
-		keys.Staged = access.ParseMaterial(filesOf(own))
+		keys.Staged, keys.Before = access.ParseMaterial(filesOf(own)), string(own.Data[access.BeforeFile])
 	}
 	brought, err := secretOf(ctx, r.live, r.c, r.c.Spec.TLS.SecretName)
 	if err != nil {

@@ -38,6 +38,8 @@ type Answers struct {
 	// Keys is the print of what they were opened with, "" if they were open. Rotation is the
 	// number of the operator's own passwords, Doubt what is wrong with what the user brings.
 	Keys, Rotation, Doubt string
+	// Unstaged says that servers are to have certificates, and there are none for their files.
+	Unstaged bool
 }
 
 // Keyed is a door with its keys in it.
@@ -66,6 +68,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	if keyed, is := servers.(Keyed); is {
 		keys := keyed.Keys()
 		answers.Keys, answers.Rotation, answers.Doubt = keys.Print(), keys.Rotation, keys.Doubt
+		answers.Unstaged = keys.Given != access.Material{} && keys.Staged == access.Material{}
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atATime)
@@ -89,7 +92,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 // Same says that two looks saw the same, but for offsets and counts: so a cluster at
 // rest does not change.
 func Same(a, b Answers) bool {
-	return a.Keys == b.Keys && a.Rotation == b.Rotation && a.Doubt == b.Doubt && maps.EqualFunc(a.Servers, b.Servers, (*topology.Server).Same)
+	return a.Keys == b.Keys && a.Rotation == b.Rotation && a.Doubt == b.Doubt && a.Unstaged == b.Unstaged && maps.EqualFunc(a.Servers, b.Servers, (*topology.Server).Same)
 }
 
 // Every is how often a cluster of so many servers is asked in this phase; 0 is not at

@@ -39,9 +39,13 @@ func AccessSecret(c *valkeyv1.ValkeyCluster, own access.Secrets, rotation string
 	return s
 }
 
-// CertificatesSecret holds what servers load.
-func CertificatesSecret(c *valkeyv1.ValkeyCluster, m access.Material) *corev1.Secret {
-	return secret(c, CertificatesName(c), m.Files())
+// CertificatesSecret holds what servers load, and the certificate that they showed before.
+func CertificatesSecret(c *valkeyv1.ValkeyCluster, m access.Material, before string) *corev1.Secret {
+	files := m.Files()
+	if before != "" {
+		files[access.BeforeFile] = before
+	}
+	return secret(c, CertificatesName(c), files)
 }
 
 func secret(c *valkeyv1.ValkeyCluster, name string, files map[string]string) *corev1.Secret {

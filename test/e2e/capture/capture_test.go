@@ -8,18 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // the client insists on one
-	bedtest.Main(m)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 const (
 	area     = "capture"

@@ -8,11 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
@@ -22,10 +20,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // the client insists on one
-	bedtest.Main(m)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 const (
 	area  = "valkey"

@@ -6,24 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed"
-	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // the client insists on one
-	bedtest.Main(m)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 const area = "capture"
 

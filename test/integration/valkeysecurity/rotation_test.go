@@ -14,7 +14,7 @@ import (
 func lostLink(said string) bool { return strings.Contains(said, "it lost its primary") }
 
 // crashesAfter is after how many steps the operator and a server start again in the middle.
-const crashesAfter = 4
+const crashesAfter = 5
 
 // A user writes certificates of another authority over those that were, in one edit. The
 // operator brings servers to them in stages, with its own work on what it sees.
@@ -25,9 +25,7 @@ func TestANewAuthorityInOneEdit(t *testing.T) {
 		second := harness.NewAuthority(t, "second")
 		l := c.startLoad(t)
 		began, before := time.Now(), c.shown(t)
-		o.mu.Lock()
-		o.given = access.ParseMaterial(issue(t, second, second))
-		o.mu.Unlock()
+		o.give(access.ParseMaterial(issue(t, second, second)))
 		steps := o.rotate(t, crashesAfter)
 		t.Logf("%d stages, %d steps in %s", len(o.stages), steps, time.Since(began).Round(time.Millisecond))
 		if len(o.stages) != 3 || o.stages[2] != o.given {

@@ -118,8 +118,14 @@ func (s *server) kill() {
 // target names the server as it is called now.
 func (s *server) target(t testing.TB) (at wire.Target) {
 	t.Helper()
+	return s.named(t, s.client)
+}
+
+// named asks the server for its name.
+func (s *server) named(t testing.TB, client *wire.Client) (at wire.Target) {
+	t.Helper()
 	s.eventually(t, func() error {
-		is, err := s.client.Ask(t.Context(), s.addr())
+		is, err := client.Ask(t.Context(), s.addr())
 		if err == nil {
 			at = wire.Target{Addr: s.addr(), ID: is.ID}
 		}

@@ -2,7 +2,6 @@ package valkeysecurity
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -32,7 +31,7 @@ type operator struct {
 	given  access.Material // in the user's Secret
 	stages []access.Material
 	client *wire.Client
-	opened string // by which authorities
+	opened access.Verification
 	stop   context.CancelFunc
 	done   sync.WaitGroup
 	// restarted is for when the last server was started again: it is probed from then on.
@@ -117,7 +116,11 @@ func (o *operator) Stage(_ context.Context, seen, next access.Material) error {
 	}
 	o.believed = x509.NewCertPool()
 	o.believed.AppendCertsFromPEM([]byte(next.Authorities))
-	o.tls, o.stages = next.Files(), append(o.stages, next)
+	files := next.Files()
+	if files[access.BeforeFile] = o.tls[access.BeforeFile]; seen.Certificate != next.Certificate {
+		files[access.BeforeFile] = seen.Certificate
+	}
+	o.tls, o.stages = files, append(o.stages, next)
 	return nil
 }
 
@@ -149,23 +152,28 @@ func (o *operator) door(context.Context) (act.Keyed, error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	keys := access.Keys{Secrets: secrets, Staged: access.ParseMaterial(o.tls), Given: o.given}
-	if o.client == nil || o.opened != keys.Believed() {
+	keys := access.Keys{Secrets: secrets, Staged: access.ParseMaterial(o.tls), Before: o.tls[access.BeforeFile], Given: o.given}
+	if by := keys.Verification(serverName); o.client == nil || o.opened != by {
 		if o.client != nil {
 			o.client.Close()
 		}
-		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM([]byte(keys.Believed()))
 		o.client = wire.NewClientWith(wire.Access{
-			TLS: &tls.Config{RootCAs: pool, ServerName: serverName, MinVersion: tls.VersionTLS12},
+			TLS: by.TLS(time.Now),
 			Login: func() (string, []access.Password, error) {
 				own, err := access.ParseOwn(o.held())
 				return access.Operator, own.Logins(), err
 			},
 		})
-		o.opened = keys.Believed()
+		o.opened = by
 	}
 	return keyed{o.client, keys}, nil
+}
+
+// give lets the user's Secret hold certificates.
+func (o *operator) give(m access.Material) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.given = m
 }
 
 // rotation is the work that a pass would begin now.
@@ -176,7 +184,10 @@ func (o *operator) rotation(t *testing.T) *act.Rotation {
 	r := &act.Rotation{Door: o.door, Vault: o, Print: door.Keys().Print(), Every: lookEvery}
 	dirs := map[string]string{}
 	for _, s := range o.servers {
-		at := s.target(t)
+		if r.Partial = r.Partial || s.cmd == nil; s.cmd == nil {
+			continue
+		}
+		at := s.named(t, o.client)
 		dirs[s.ip] = s.tlsDir()
 		r.Members = append(r.Members, machine.Versioned{Member: machine.Member{Pod: s.ip, Addr: at.Addr, ID: at.ID}, Version: o.version})
 	}
@@ -185,22 +196,22 @@ func (o *operator) rotation(t *testing.T) *act.Rotation {
 }
 
 // rotate works until there is nothing left to do; what fails is begun anew, as a pass would.
-// After some steps the process crashes, and a server starts again.
+// After some steps, if any, the process crashes, and a server starts again.
 func (o *operator) rotate(t *testing.T, crashes int) (steps int) {
 	t.Helper()
-	last := o.servers[len(o.servers)-1]
+	last := o.servers[len(o.servers)-1] // it may be away
 	until := time.Now().Add(changeWithin)
 	for r := o.rotation(t); time.Now().Before(until); steps++ {
 		done, err := r.Step(t.Context())
 		if done {
 			return steps
 		}
-		if steps == crashes {
+		if steps == crashes-1 {
 			last.kill()
 			last.start(t)
 			o.restarted()
 		}
-		if err != nil || steps == crashes {
+		if err != nil || steps == crashes-1 {
 			r = o.rotation(t)
 		}
 	}

@@ -9,14 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
@@ -27,10 +25,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // the client insists on one
-	bedtest.Main(m)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 const (
 	area = "capture"
