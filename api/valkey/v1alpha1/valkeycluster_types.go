@@ -107,8 +107,8 @@ type ValkeyClusterSpec struct {
 	// podDisruptionBudget says how many pods may be drained at a time.
 	// +optional
 	PodDisruptionBudget DisruptionBudget `json:"podDisruptionBudget,omitzero"`
-	// onTotalLoss says what is done when every server comes back empty: Fail waits for a
-	// person, Recreate makes an empty cluster. Default Fail.
+	// onTotalLoss says what is done when every server of a shard, or of all, comes back empty:
+	// Fail waits for a person, Recreate makes an empty shard, or an empty cluster. Default Fail.
 	// +optional
 	// +kubebuilder:default=Fail
 	OnTotalLoss OnTotalLoss `json:"onTotalLoss,omitempty"`

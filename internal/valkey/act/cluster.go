@@ -162,6 +162,11 @@ func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
 			return fmt.Errorf("%s: %w", e, errUnproven)
 		}
 		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.Forget(ctx, target(m), e.ID)) })
+	case cluster.Bury:
+		if e.Proof == nil || !e.Proof.Of(e.ID) {
+			return fmt.Errorf("%s: %w", e, errUnproven)
+		}
+		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.Bury(ctx, target(m), e.ID)) })
 	}
 	return fmt.Errorf("unknown effect %s", effect)
 }

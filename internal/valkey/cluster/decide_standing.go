@@ -67,6 +67,9 @@ func decideDegraded(in input) fsm.Decision {
 	if words, lost := majorityLost(in); lost {
 		return withHousekeeping(in, ReasonMajorityLost, words)
 	}
+	if words, lost := shardLost(in); lost {
+		return withHousekeeping(in, ReasonDataLost, words)
+	}
 	if why, lacks := in.World.lacks(); lacks {
 		doubt = why
 	}

@@ -77,6 +77,14 @@ type Forget struct {
 	Proof plan.ForgetProof
 }
 
+// Bury lets servers forget an owner of slots whose data is gone. If it were wrong, its slots
+// would be given to a server without their keys.
+type Bury struct {
+	At    []Member
+	ID    string
+	Proof plan.BuryProof
+}
+
 // Failover lets a replica take over from its primary. If it were wrong, what the
 // replica lacks would be lost.
 type Failover struct {
@@ -156,6 +164,7 @@ func (RemoveShard) effect()        {}
 func (MoveSlots) effect()          {}
 func (Reset) effect()              {}
 func (Forget) effect()             {}
+func (Bury) effect()               {}
 func (Failover) effect()           {}
 
 // A command goes to a Valkey server.
@@ -164,6 +173,7 @@ func (AddSlots) command()  {}
 func (Replicate) command() {}
 func (Reset) command()     {}
 func (Forget) command()    {}
+func (Bury) command()      {}
 func (Failover) command()  {}
 
 // So does what moves slots, and removing a shard is as grave.
@@ -198,6 +208,7 @@ func (e Failover) String() string {
 	return fmt.Sprintf("failover %s from %s", e.At.Pod, e.From.Pod)
 }
 func (e Forget) String() string { return fmt.Sprintf("forget %s at %d servers", e.ID, len(e.At)) }
+func (e Bury) String() string   { return fmt.Sprintf("bury %s at %d servers", e.ID, len(e.At)) }
 func (e SetNodeTimeout) String() string {
 	return fmt.Sprintf("set-node-timeout %s at %d servers", e.Timeout, len(e.At))
 }

@@ -34,6 +34,8 @@ func heal(in input) (fsm.Decision, bool) {
 		{joining, "servers in the place of lost ones to join"},
 		{following, "servers in the place of lost ones to follow their primary"},
 		{strangers, "servers that are gone to be forgotten"},
+		{buried, "the owner of slots whose data is gone to be forgotten"},
+		{replaced, "a shard that lost all its data to serve again, with nothing"},
 	} {
 		if effects := part.of(in); len(effects) > 0 {
 			return fsm.Do(ReasonHealing, effects...).Because("%s", part.words), true

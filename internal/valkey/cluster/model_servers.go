@@ -18,19 +18,25 @@ func command(nodes topology.Nodes, effect fsm.Effect) {
 			s.View[self(s)].Slots = e.Slots
 		}
 	case SetNodeTimeout:
-		for _, m := range e.At {
-			if s := server(nodes, m); s != nil {
-				s.Timeout, s.OK = int(e.Timeout.Milliseconds()), served(nodes)
-			}
-		}
+		setTimeout(nodes, e)
 	case Reset:
 		reset(nodes, e)
 	case Forget:
-		forget(nodes, e)
+		forget(nodes, e.At, e.ID)
+	case Bury:
+		forget(nodes, e.At, e.ID)
 	case Failover:
 		takeOver(nodes, e)
 	case Replicate:
 		replicate(nodes, e)
+	}
+}
+
+func setTimeout(nodes topology.Nodes, e SetNodeTimeout) {
+	for _, m := range e.At {
+		if s := server(nodes, m); s != nil {
+			s.Timeout, s.OK = int(e.Timeout.Milliseconds()), served(nodes)
+		}
 	}
 }
 
@@ -56,10 +62,10 @@ func reset(nodes topology.Nodes, e Reset) {
 	s.Empty, s.Synced, s.ShardID, s.History = true, true, "shard of "+e.At.Pod, "history of "+e.At.Pod
 }
 
-func forget(nodes topology.Nodes, e Forget) {
-	for _, m := range e.At {
+func forget(nodes topology.Nodes, at []Member, id string) {
+	for _, m := range at {
 		if s := server(nodes, m); s != nil {
-			s.View = slices.DeleteFunc(s.View, func(p topology.Peer) bool { return p.ID == e.ID })
+			s.View = slices.DeleteFunc(s.View, func(p topology.Peer) bool { return p.ID == id })
 		}
 	}
 }

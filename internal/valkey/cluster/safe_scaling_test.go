@@ -27,6 +27,16 @@ func safeScaling(in input, effect fsm.Effect) error {
 		return safeForget(in, e)
 	case Failover:
 		return safeFailover(w, e)
+	case AddSlots:
+		if !replaces(in, e) {
+			return errors.New("makes a cluster where one was formed")
+		}
+		return errors.Join(blankAt(w, e.At), unowned(w, e.Slots))
+	case Bury:
+		if !replaces(in, e) {
+			return errors.New("lets an owner of slots be forgotten whose data may be somewhere")
+		}
+		return nil
 	case RemoveShard:
 		c, _ := w.child(func(c Child) bool { return c.Ref == e.Child })
 		if c.UID != e.UID || c.Version != e.Version || c.Foreign || c.Shard < len(Wanted(in.Obj)) {

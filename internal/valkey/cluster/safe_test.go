@@ -54,7 +54,7 @@ func safeWriter(in input, e fsm.Effect) error {
 	if in.Obj.DeletionTimestamp != nil {
 		return errors.New("acts on what is being deleted")
 	}
-	if w.Reservation.State == Others && operates(e) && !dismisses(in, e) {
+	if w.Reservation.State == Others && operates(e) && !dismisses(in, e) && !replaces(in, e) {
 		return errors.New("acts under another's reservation")
 	}
 	if u, deletes := e.(DeleteUpgrade); deletes && !slices.ContainsFunc(w.Own, func(own OwnUpgrade) bool { return own.UID == u.UID && own.Ended }) {
@@ -95,6 +95,27 @@ func heals(e fsm.Effect) bool {
 	return false
 }
 
+// replaces says that an effect is about a shard that lost its data, where the user wants to go
+// on without.
+func replaces(in input, e fsm.Effect) bool {
+	w := in.World
+	_, silent := w.Nodes.Silent()
+	if silent || !w.Formed || in.Obj.Spec.OnTotalLoss != valkeyv1.RecreateOnTotalLoss {
+		return false
+	}
+	switch e := e.(type) {
+	case AddSlots:
+		at, _ := w.Nodes.ByID(e.At.ID)
+		_, holds := w.Nodes.Shard(at.Shard).Holding()
+		return !holds
+	case Bury:
+		_, answers := w.Nodes.ByID(e.ID)
+		followed := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server.Self().Follows == e.ID })
+		return !answers && !followed && e.Proof != nil && e.Proof.Of(e.ID)
+	}
+	return false
+}
+
 // dismisses says that an effect is about a replica that an upgrade asks to go again.
 func dismisses(in input, e fsm.Effect) bool {
 	reset, is := e.(Reset)
@@ -130,7 +151,7 @@ func safeCommand(in input, effect fsm.Effect) error {
 	if !commands {
 		return nil
 	}
-	if w.Reservation.State != Ours && !heals(effect) && !dismisses(in, effect) {
+	if w.Reservation.State != Ours && !heals(effect) && !dismisses(in, effect) && !replaces(in, effect) {
 		return errors.New("commands without the reservation")
 	}
 	if w.Formed {

@@ -129,7 +129,7 @@ func TestSurgeGoes(t *testing.T) {
 func forgetAll(w *World, id string) {
 	for _, n := range w.Nodes {
 		if n.Server != nil {
-			forget(w.Nodes, Forget{At: []Member{memberOf(n)}, ID: id})
+			forget(w.Nodes, []Member{memberOf(n)}, id)
 		}
 	}
 }

@@ -25,6 +25,11 @@ type (
 		Proof
 		forget()
 	}
+	// BuryProof allows that servers forget the one it is of, an owner of slots.
+	BuryProof interface {
+		Proof
+		bury()
+	}
 	// FailoverProof allows that the server it is of becomes the primary of its shard.
 	FailoverProof interface {
 		Proof
@@ -72,6 +77,7 @@ func (evidence) sealed() {}
 
 type (
 	forgetProof   struct{ evidence }
+	buryProof     struct{ evidence }
 	failoverProof struct {
 		evidence
 		forced bool
@@ -85,6 +91,7 @@ type (
 )
 
 func (forgetProof) forget()     {}
+func (buryProof) bury()         {}
 func (failoverProof) failover() {}
 func (slotProof) slots()        {}
 func (podProof) pod()           {}

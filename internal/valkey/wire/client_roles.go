@@ -27,18 +27,40 @@ func (c *Client) Failover(ctx context.Context, at Target, mode FailoverMode) err
 // NOTE: a server forgets an owner of slots without a word, and soon most others are
 // out of reach for it: what this one sees of worth is refused here.
 func (c *Client) Forget(ctx context.Context, at Target, id string) error {
+	return c.forget(ctx, at, id, func(gone topology.Peer) string {
+		if gone.Slots != "" {
+			return "it owns slots"
+		}
+		return ""
+	})
+}
+
+// Bury implements Writer.
+func (c *Client) Bury(ctx context.Context, at Target, id string) error {
+	return c.forget(ctx, at, id, func(gone topology.Peer) string {
+		if gone.State != topology.Failed && gone.State != topology.Unlocated {
+			return "it has not failed"
+		}
+		return ""
+	})
+}
+
+// forget forgets one that nobody follows, unless there is something else that it is worth.
+func (c *Client) forget(ctx context.Context, at Target, id string, worth func(gone topology.Peer) string) error {
 	view, err := c.view(ctx, at)
 	if err != nil {
 		return err
 	}
 	gone, known := view.Peer(id)
-	switch {
-	case !known:
+	if !known {
 		return nil
-	case gone.Slots != "":
-		return fmt.Errorf("forget %s at %s: %w: it owns slots", id, at.Addr, ErrNotBlank)
-	case slices.ContainsFunc(view.View, func(p topology.Peer) bool { return p.Follows == id }):
-		return fmt.Errorf("forget %s at %s: %w: a replica follows it", id, at.Addr, ErrNotBlank)
+	}
+	why := worth(gone)
+	if slices.ContainsFunc(view.View, func(p topology.Peer) bool { return p.Follows == id }) {
+		why = "a replica follows it"
+	}
+	if why != "" {
+		return fmt.Errorf("forget %s at %s: %w: %s", id, at.Addr, ErrNotBlank, why)
 	}
 	return unlessUnknown(c.tell(ctx, at, []string{"CLUSTER", "FORGET", id}))
 }

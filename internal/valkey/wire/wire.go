@@ -32,6 +32,9 @@ type Writer interface {
 	// Forget makes the server forget another, in which it must see no worth: no slots,
 	// and no replica. It is over, too, when the other is not known to it.
 	Forget(ctx context.Context, at Target, id string) error
+	// Bury makes the server forget another, which it must have given up, and in which it must
+	// see no replica: slots go with it, and nobody owns them then.
+	Bury(ctx context.Context, at Target, id string) error
 	// Reset makes the server, which must own no slots, forget all others and its role;
 	// if it was a replica, its keys as well. A hard one takes another ID, so repeated it
 	// finds another server.

@@ -62,6 +62,11 @@ func (d door) Forget(ctx context.Context, at wire.Target, id string) error {
 	return d.tell(ctx, "forget", func(ctx context.Context) error { return d.servers.Forget(ctx, at, id) })
 }
 
+// Bury implements wire.Writer.
+func (d door) Bury(ctx context.Context, at wire.Target, id string) error {
+	return d.tell(ctx, "bury", func(ctx context.Context) error { return d.servers.Bury(ctx, at, id) })
+}
+
 // Reset implements wire.Writer.
 func (d door) Reset(ctx context.Context, at wire.Target, hard bool) error {
 	return d.tell(ctx, "reset", func(ctx context.Context) error { return d.servers.Reset(ctx, at, hard) })

@@ -44,13 +44,22 @@ const ban = time.Minute
 
 // Forget implements wire.Writer, with what the client refuses by itself.
 func (c *Cluster) Forget(_ context.Context, at wire.Target, id string) error {
+	return c.letGo(at, id, func(gone *peer) bool { return gone.slots != "" })
+}
+
+// Bury implements wire.Writer, with what the client refuses by itself.
+func (c *Cluster) Bury(_ context.Context, at wire.Target, id string) error {
+	return c.letGo(at, id, func(gone *peer) bool { return gone.state != topology.Failed && gone.state != topology.Unlocated })
+}
+
+func (c *Cluster) letGo(at wire.Target, id string, worth func(gone *peer) bool) error {
 	return c.tell(at, func(s *server) error {
 		gone := s.view[id]
 		if gone == nil {
 			return nil
 		}
 		for _, p := range s.view {
-			if p.follows == id || gone.slots != "" {
+			if p.follows == id || worth(gone) {
 				return fmt.Errorf("forget %s at %s: %w", id, at.Addr, wire.ErrNotBlank)
 			}
 		}

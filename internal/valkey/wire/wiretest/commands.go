@@ -39,7 +39,7 @@ func (s *script) command(ctx context.Context, name string, words []string, named
 		return "", errors.Join(err, s.Elapse(ctx, d))
 	case "kill", "start":
 		return "", s.process(ctx, name, words)
-	case "meet", "add-slots", "replicate", "mistake", "failover", "forget", "reset", "config":
+	case "meet", "add-slots", "replicate", "mistake", "failover", "forget", "bury", "reset", "config":
 		return "", s.tell(ctx, name, words, named)
 	}
 	return "", s.move(ctx, name, words)
@@ -66,6 +66,8 @@ func (s *script) tell(ctx context.Context, name string, words []string, named ma
 		return s.Failover(ctx, at, wire.FailoverMode(strings.ToUpper(words[1])))
 	case "forget":
 		return s.Forget(ctx, at, other.ID)
+	case "bury":
+		return s.Bury(ctx, at, other.ID)
 	case "reset":
 		return s.reset(ctx, at, words[1] == "hard")
 	case "config":

@@ -1,0 +1,131 @@
+package cluster
+
+import (
+	"slices"
+	"testing"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
+
+// shardIsLost lets both servers of the second shard come back as others, with nothing, where
+// the user wants to go on without.
+func shardIsLost(c *valkeyv1.ValkeyCluster, w *World) {
+	c.Spec.OnTotalLoss = valkeyv1.RecreateOnTotalLoss
+	for _, i := range []int{2, 3} {
+		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+		s := w.Nodes[i].Server
+		s.ID = "new id of " + w.Nodes[i].Name
+		s.View[0].ID, s.View[0].Shard = s.ID, s.ID
+	}
+	for _, i := range []int{0, 1, 4, 5} {
+		for j, p := range w.Nodes[i].Server.View {
+			if p.ID == "id of web-1-0" || p.ID == "id of web-1-1" {
+				w.Nodes[i].Server.View[j].State = topology.Failed
+			}
+		}
+	}
+}
+
+// without is the same in the next step: the replica, and then the owner, were forgotten.
+func without(ids ...string) func(*valkeyv1.ValkeyCluster, *World) {
+	return func(c *valkeyv1.ValkeyCluster, w *World) {
+		shardIsLost(c, w)
+		for _, n := range w.Nodes {
+			n.Server.View = slices.DeleteFunc(n.Server.View, func(p topology.Peer) bool { return slices.Contains(ids, p.ID) })
+		}
+	}
+}
+
+// A shard that is lost begins anew if the user said so, and as long as nobody may have what
+// was in it.
+func TestALostShardIsReplaced(t *testing.T) {
+	const bury = "bury id of web-1-0 at 4 servers"
+	forgotten := without("id of web-1-1")
+	also := func(change func(*valkeyv1.ValkeyCluster, *World)) func(*valkeyv1.ValkeyCluster, *World) {
+		return func(c *valkeyv1.ValkeyCluster, w *World) { forgotten(c, w); change(c, w) }
+	}
+	tryCautions(t, Degraded, map[string]caution{
+		"its replica is forgotten first": {shardIsLost, "forget id of web-1-1 at 4 servers", Degraded},
+		"then its owner":                 {forgotten, bury, Degraded},
+		"the user does not want that": {also(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.OnTotalLoss = valkeyv1.FailOnTotalLoss }),
+			"", Degraded},
+		"the cluster is paused": {also(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.Paused = true }), "", Degraded},
+		"one is silent":         {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[5].Server = nil }), "", Degraded},
+		"one of it is silent, and has ended": {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server, w.Nodes[3].Ended = nil, true }),
+			"", Degraded},
+		"one of it has keys": {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server.Empty = false }), "", Degraded},
+		"one still hears of the owner": {also(func(_ *valkeyv1.ValkeyCluster, w *World) {
+			view := w.Nodes[4].Server.View
+			view[slices.IndexFunc(view, func(p topology.Peer) bool { return p.ID == "id of web-1-0" })].State = ""
+		}), "", Degraded},
+		"slots are being moved": {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Migration = Moving }), "", Degraded},
+		"a slot is half way": {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[0].Server.Open = []topology.OpenSlot{{Slot: 1}} }),
+			"", Degraded},
+		"then its servers are introduced": {without("id of web-1-1", "id of web-1-0"), "meet 7 pairs", Degraded},
+	})
+}
+
+// Step by step, until all is well again; the slots are those that it had.
+func TestALostShardServesAgain(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = Degraded, *ago(1), 1
+	shardIsLost(c, &w)
+	var story []string
+	for range 20 {
+		in := input{Obj: c, World: w, Now: present}
+		d, heals := heal(in)
+		if !heals {
+			break
+		}
+		for _, e := range d.Do {
+			story = append(story, e.String())
+			command(w.Nodes, e)
+		}
+		befriend(w.Nodes)
+		converse(w.Nodes)
+	}
+	want := []string{"forget id of web-1-1 at 4 servers", "bury id of web-1-0 at 4 servers", "meet 7 pairs",
+		"add-slots web-1-0 5462-10922", "replicate web-1-1 from web-1-0"}
+	if count, _, contested := w.Nodes.Assigned(); !slices.Equal(story, want) || count != topology.TotalSlots || contested {
+		t.Errorf("%d slots after %q", count, story)
+	}
+}
+
+// What is told of it.
+func TestALostShardIsTold(t *testing.T) {
+	for on, words := range map[valkeyv1.OnTotalLoss]string{
+		valkeyv1.RecreateOnTotalLoss: "shard 1 came back empty; spec.onTotalLoss asks for an empty one",
+		valkeyv1.FailOnTotalLoss:     "shard 1 came back empty; restore its data, or set spec.onTotalLoss to Recreate to go on without",
+	} {
+		c, w := newCluster(), clone(made()[len(made())-1].world)
+		c.Status.Phase = Degraded
+		shardIsLost(c, &w)
+		c.Spec.OnTotalLoss = on
+		if d := decideDegraded(input{Obj: c, World: w, Now: present}); d.Reason != ReasonDataLost || d.Message != words {
+			t.Errorf("%s: %s %s", on, d.Reason, d.Message)
+		}
+		w.Nodes[3].Server = nil
+		if words, lost := shardLost(input{Obj: c, World: w, Now: present}); lost {
+			t.Errorf("while one is silent: %s", words)
+		}
+	}
+	// Shards that were just added hold nothing either, and are not lost.
+	in := fiveShards(RebalancingSlots)
+	in.Obj = sized(in.Obj, Even(5, 1))
+	if lost := lostShards(in); lost != nil {
+		t.Errorf("lost: %v", lost)
+	}
+}
+
+// Of several that were lost each gets a part, whatever slots they are.
+func TestLostSlotsAreShared(t *testing.T) {
+	const slots = topology.Slots("1-4 7 9-10")
+	for n, want := range map[int][]topology.Slots{1: {slots}, 2: {"1-3", "4 7 9-10"}, 3: {"1-2", "3-4", "7 9-10"}} {
+		for k := range n {
+			if got := part(slots, k, n); got != want[k] {
+				t.Errorf("%d of %d: %s", k, n, got)
+			}
+		}
+	}
+}

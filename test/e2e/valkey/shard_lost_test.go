@@ -1,0 +1,67 @@
+//go:build full
+
+package valkey
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+// TestDisasterShardLost deletes all pods of one shard of a cluster that has its data in memory only. The user says whether
+// an empty shard is better than none; once that is said, it needs nobody.
+func TestDisasterShardLost(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	for _, replicas := range []int32{0, 1} {
+		t.Run(fmt.Sprintf("%d replicas", replicas), func(t *testing.T) {
+			s := s.of(t)
+			vkc := s.createAs(bedtest.Namespace(t, s.b), func(v *valkeyv1.ValkeyCluster) { v.Spec.ReplicasPerMaster = ptr.To(replicas) })
+			s.running(vkc)
+			s.loseShard(vkc)
+			harness.Eventually(t, runningWithin, poll, func() error {
+				s.must(s.c.Get(t.Context(), client.ObjectKeyFromObject(vkc), vkc))
+				ready := apimeta.FindStatusCondition(vkc.Status.Conditions, fsm.Ready)
+				if ready == nil || ready.Reason != string(cluster.ReasonDataLost) || vkc.Status.Phase != cluster.Degraded {
+					return fmt.Errorf("is %s, waiting for %q", vkc.Status.Phase, vkc.Status.WaitingFor)
+				}
+				return nil
+			})
+			was := vkc.DeepCopy()
+			vkc.Spec.OnTotalLoss = valkeyv1.RecreateOnTotalLoss
+			s.must(s.c.Patch(t.Context(), vkc, client.MergeFrom(was)))
+			s.whole(vkc)
+			for range rounds - 1 {
+				began := time.Now()
+				s.loseShard(vkc)
+				s.whole(vkc)
+				harness.Row(t, "%d replicas: serves again, empty, after %s", replicas, time.Since(began).Round(100*time.Millisecond))
+			}
+			s.empty(vkc.Namespace, vkc)
+		})
+	}
+}
+
+// loseShard deletes the pods of one shard at once and without a warning.
+func (s *stage) loseShard(vkc *valkeyv1.ValkeyCluster) {
+	s.t.Helper()
+	was := s.pods(vkc)
+	for name, p := range was {
+		if p.Labels[valkeyv1.ShardLabel] != "1" {
+			delete(was, name)
+			continue
+		}
+		s.must(s.c.Delete(s.t.Context(), &p, client.GracePeriodSeconds(0)))
+	}
+	s.replaced(vkc, was)
+}
