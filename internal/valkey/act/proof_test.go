@@ -14,6 +14,7 @@ import (
 func TestNothingIsDestroyedWithoutProof(t *testing.T) {
 	for name, effect := range map[string]fsm.Effect{
 		"forget":         cluster.Forget{ID: "a"},
+		"bury":           cluster.Bury{ID: "a"},
 		"failover":       cluster.Failover{At: cluster.Member{ID: "a"}},
 		"remove a shard": cluster.RemoveShard{UID: "a"},
 	} {

@@ -22,7 +22,7 @@ const (
 )
 
 // await returns when the server may start.
-func (r *Run) await(ctx context.Context, here guard.Here, timeout time.Duration) error {
+func (r *Run) await(ctx context.Context, here guard.Here, memory string, timeout time.Duration) error {
 	client, err := r.Access.client()
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (r *Run) await(ctx context.Context, here guard.Here, timeout time.Duration)
 	if patience == 0 {
 		patience = 4*timeout + 10*time.Second // an automatic failover takes half of it
 	}
-	w := &wait{Run: r, client: client, here: here, timeout: timeout}
+	w := &wait{Run: r, client: client, here: here, memory: memory, timeout: timeout}
 	began := time.Now()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -54,6 +54,7 @@ type wait struct {
 	*Run
 	client  *wire.Client
 	here    guard.Here
+	memory  string // the file of what the server knows
 	timeout time.Duration
 
 	said     string
@@ -83,6 +84,12 @@ func (w *wait) round(ctx context.Context) (done bool, err error) {
 		w.ask(ctx, v, wire.Forced, again(seen, w.timeout))
 	case guard.Crown:
 		w.ask(ctx, v, wire.Taken, askAgain)
+	case guard.Follow:
+		known, err := follow(w.memory, v.ID, v.Epoch)
+		if err != nil {
+			return true, err
+		}
+		w.here.Known = known
 	case guard.Wait:
 	}
 	return false, nil

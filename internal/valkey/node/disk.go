@@ -78,6 +78,23 @@ func (r *Run) memory(file, version, addr string) (*nodesconf.File, error) {
 	return &known, replace(file, mended, 0o644)
 }
 
+// follow writes down that the server is the replica of another by now.
+func follow(file, primary string, epoch int64) (*nodesconf.File, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read memory: %w", err)
+	}
+	changed, done := nodesconf.Follow(string(text), primary, epoch)
+	if !done {
+		return nil, fmt.Errorf("%w: %s, which owns its slots, was no replica of it", ErrRefused, primary)
+	}
+	known, err := nodesconf.Parse(changed)
+	if err != nil {
+		return nil, fmt.Errorf("follow %s: %w", primary, err)
+	}
+	return &known, replace(file, changed, 0o644)
+}
+
 // mend makes of what a server wrote what it can live with.
 func (r *Run) mend(text, version, addr string) string {
 	text, displaced := nodesconf.Displace(text, addr)

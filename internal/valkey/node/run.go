@@ -85,7 +85,7 @@ func (r *Run) prepare(ctx context.Context) (program, rendered string, err error)
 			return "", "", err
 		}
 	}
-	return program, rendered, r.await(ctx, here, settings.Timeout)
+	return program, rendered, r.await(ctx, here, settings.NodesConf, settings.Timeout)
 }
 
 func versionOf(ctx context.Context, program string) (string, error) {

@@ -41,13 +41,15 @@ func (s Seen) holds() bool { return s.Keys > 0 || s.Offset > 0 }
 // Verdict is what to do now.
 type Verdict struct {
 	Do Action
-	// Addr and ID are of the replica that is to become the primary.
+	// Addr and ID are of the replica that is to become the primary, or has; Epoch is in which
+	// it has.
 	Addr, ID string
+	Epoch    int64
 	// Words say why, and what is awaited.
 	Words string
 }
 
-// Action is one of five.
+// Action is one of six.
 type Action string
 
 // What a verdict may say.
@@ -55,6 +57,7 @@ const (
 	Start  Action = "start"  // open the port
 	Ask    Action = "ask"    // ask a replica to become the primary, then look again
 	Crown  Action = "crown"  // make it the primary without asking the others, then look again
+	Follow Action = "follow" // be a replica of the one that is named, then look again
 	Wait   Action = "wait"   // look again
 	Refuse Action = "refuse" // give up; whoever started this program starts it again
 )

@@ -29,6 +29,11 @@ func Judge(h Here, seen []Seen) Verdict {
 		return Verdict{Do: Start, Words: "it was a replica"}
 	case self.Slots == "":
 		return Verdict{Do: Start, Words: "it owned no slots"}
+	}
+	if s, rival := succeeded(h, seen); rival {
+		return yield(h, seen, s)
+	}
+	switch {
 	case h.Data == Log:
 		return Verdict{Do: Start, Words: "it has its data"}
 	}
@@ -55,12 +60,12 @@ func double(h Here, seen []Seen) (Verdict, bool) {
 
 // judgeLoss is for a primary that lost what it had, or the newest of it.
 func judgeLoss(h Here, seen []Seen) Verdict {
-	followers := slices.DeleteFunc(slices.Clone(seen), func(s Seen) bool { return s.Self().Follows != h.Known.Self.ID })
+	followers := followersOf(h, seen)
 	holders := slices.DeleteFunc(slices.Clone(followers), func(s Seen) bool { return !s.holds() })
 	moved := taken(h, seen)
 	switch {
 	case moved && len(followers) > 0:
-		return late(h, Verdict{Do: Wait, Words: followers[0].ID + " has not heard yet that another server owns the slots"})
+		return late(h, unheard(followers))
 	case moved:
 		return Verdict{Do: Start, Words: "another server owns its slots by now"}
 	case len(holders) > 0:
@@ -70,6 +75,25 @@ func judgeLoss(h Here, seen []Seen) Verdict {
 		return late(h, Verdict{Do: Wait, Words: fmt.Sprintf("there is %s to load, and %s, which followed this server, does not answer and may hold the data", h.Data, id)})
 	}
 	return Verdict{Do: Start, Words: "no replica holds its data"}
+}
+
+// yield makes the server a replica of one that took over from it. Who still follows it would
+// copy what it has.
+func yield(h Here, seen []Seen, to Seen) Verdict {
+	if followers := followersOf(h, seen); len(followers) > 0 && h.Late {
+		return Verdict{Do: Refuse, Words: unheard(followers).Words}
+	} else if len(followers) > 0 {
+		return unheard(followers)
+	}
+	return Verdict{Do: Follow, Addr: to.Addr, ID: to.ID, Epoch: to.Self().Epoch, Words: to.ID + " owns its slots by now, in an epoch that is not above its own"}
+}
+
+func unheard(followers []Seen) Verdict {
+	return Verdict{Do: Wait, Words: followers[0].ID + " has not heard yet that another server owns the slots"}
+}
+
+func followersOf(h Here, seen []Seen) []Seen {
+	return slices.DeleteFunc(slices.Clone(seen), func(s Seen) bool { return s.Self().Follows != h.Known.Self.ID })
 }
 
 // succeed lets a replica that holds the data become the primary: by a vote, or, where none can be held, without.

@@ -102,6 +102,11 @@ func promoted(by ...string) func(*scene) {
 	}
 }
 
+// inEpoch is in which epoch a1 took over.
+func inEpoch(e int64, by ...string) func(*scene) {
+	return func(s *scene) { s.see("a1", func(p *topology.Peer) { p.Epoch = e }, by...) }
+}
+
 func silence(names ...string) func(*scene) { return func(s *scene) { s.silence(names...) } }
 func data(d Data) func(*scene)             { return func(s *scene) { s.here.Data = d } }
 func forgetful(s *scene)                   { s.here.Known = nil }
@@ -134,6 +139,14 @@ func TestJudge(t *testing.T) {
 		"another took over, and one replica has not heard":          {[]func(*scene){promoted("a1", "b", "b1", "c")}, Wait, ""},
 		"another took over, and a replica does not answer":          {[]func(*scene){silence("a2"), promoted("a1", "b", "c")}, Start, ""},
 		"only a voter is left to say that another took over":        {[]func(*scene){silence("a1", "a2", "b", "b1"), promoted("c")}, Start, ""},
+		"it took over in the epoch that this one gave itself":       {[]func(*scene){promoted(everyone...), inEpoch(3, everyone...)}, Follow, "a1"},
+		"the same, and there is an older copy":                      {[]func(*scene){promoted(everyone...), inEpoch(3, everyone...), data(Snapshot)}, Follow, "a1"},
+		"the same, and there is all of it":                          {[]func(*scene){promoted(everyone...), inEpoch(3, everyone...), data(Log)}, Follow, "a1"},
+		"the same, and most voters do not know":                     {[]func(*scene){promoted("a1", "a2", "b1", "c"), inEpoch(3, everyone...), data(Log)}, Start, ""},
+		"the same, and there is nothing to lose":                    {[]func(*scene){promoted("a1", "a2"), inEpoch(3, everyone...)}, Follow, "a1"},
+		"the same, and one replica has not heard":                   {[]func(*scene){promoted("a1", "b", "b1", "c"), inEpoch(3, everyone...)}, Wait, ""},
+		"the same, and one replica has not heard for long":          {[]func(*scene){promoted("a1", "b", "b1", "c"), inEpoch(3, everyone...), patienceOver}, Refuse, ""},
+		"an older primary is back":                                  {[]func(*scene){promoted("a1"), inEpoch(2, everyone...), data(Log)}, Start, ""},
 		"one replica does not answer, the other is asked":           {[]func(*scene){silence("a1")}, Ask, "a2"},
 		"no replica answers":                                        {[]func(*scene){silence("a1", "a2")}, Wait, ""},
 		"nobody answers":                                            {[]func(*scene){silence(everyone...)}, Wait, ""},

@@ -39,6 +39,44 @@ func taken(h Here, seen []Seen) bool {
 	return left == ""
 }
 
+// succeeded is a server that owns the slots of this one by now, with no better right: as soon as
+// both hear of each other one of them gets a higher epoch, whichever, and the other one is
+// emptied.
+//
+// NOTE: a server takes another epoch without a vote when two have the same, as in a cluster that
+// was just made. If it ends before anybody has heard of it, its replica is elected for this one.
+func succeeded(h Here, seen []Seen) (Seen, bool) {
+	self := h.Known.Self
+	for _, s := range seen {
+		is := s.Self()
+		was := slices.ContainsFunc(h.Known.Replicas(self.ID), func(r nodesconf.Node) bool { return r.ID == s.ID })
+		lost := h.Data == Nothing && s.holds() // what it has is all that there is
+		if is.Slots.Overlaps(self.Slots) && is.Epoch <= self.Epoch && (lost || was && believed(h, seen, s.ID)) {
+			return s, true
+		}
+	}
+	return Seen{}, false
+}
+
+// believed says that most of those who vote see another with slots of this server, which they
+// do only of one that was elected after it.
+func believed(h Here, seen []Seen, id string) bool {
+	voters, believing := 1, 0
+	for _, p := range h.Known.Peers {
+		if p.Follows != "" || p.Slots == "" {
+			continue
+		}
+		voters++
+		if slices.ContainsFunc(seen, func(s Seen) bool {
+			is, _ := s.Peer(id)
+			return s.ID == p.ID && is.Slots.Overlaps(h.Known.Self.Slots)
+		}) {
+			believing++
+		}
+	}
+	return 2*believing > voters
+}
+
 // absent is a replica of this server that did not answer and was not forgotten.
 func absent(h Here, seen []Seen) (id string, missing bool) {
 	self := h.Known.Self.ID
