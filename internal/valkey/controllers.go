@@ -53,26 +53,28 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 	door := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Door(ctx, key) }
 	r.Act = act.Cluster{
 		Build: p.Build, Children: e.Writer("valkeycluster"), Marks: e.Writer("valkeycluster-formed"),
-		Reservations: e.Reservations(), Door: door, Live: e.LiveReader(), Work: p.Work, Access: p.Access,
+		Reservations: e.Reservations(), Door: door, Live: e.LiveReader(), Cached: e.Cached(), Work: p.Work, Access: p.Access,
 	}.Act
-	r.Then = func(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
-		if !found {
-			p.Sampler.Every(key, 0)
-			p.Work.Forget(key)
-			p.Access.Forget(key)
-			p.Access.Forget(cluster.SettingsWork(key))
-			return
-		}
-		if c.Spec.Paused { // work may stop after any step, and goes on from there
-			p.Work.Forget(key)
-			p.Access.Forget(key)
-			p.Access.Forget(cluster.SettingsWork(key))
-		}
-		every := observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes())
-		if c.Status.CurrentOperation == valkeyv1.OperationUpgrading {
-			every = min(every, observe.EveryWhileMoving) // pods come and go
-		}
-		p.Sampler.Every(key, every)
-	}
+	r.Then = p.after
 	return r
+}
+
+// after a pass servers are asked as often as its end calls for, and work goes on beside the
+// passes, unless the cluster is gone or paused: it may stop after any step, and goes on from
+// there.
+func (p Parts) after(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
+	if !found || c.Spec.Paused {
+		p.Work.Forget(key)
+		p.Access.Forget(key)
+		p.Access.Forget(cluster.SettingsWork(key))
+	}
+	if !found {
+		p.Sampler.Every(key, 0)
+		return
+	}
+	every := observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes())
+	if c.Status.CurrentOperation == valkeyv1.OperationUpgrading {
+		every = min(every, observe.EveryWhileMoving) // pods come and go
+	}
+	p.Sampler.Every(key, every)
 }

@@ -31,6 +31,7 @@ type Cluster struct {
 	Reservations kube.Reservations
 	Door         Door
 	Live         read.Live
+	Cached       read.Reader  // of the cluster itself, as often as slots are moved
 	Work         *kube.Worker // moves slots
 	Access       *kube.Worker // changes passwords and certificates
 	// Marks owns nothing but the mark that a cluster was formed: under one name with

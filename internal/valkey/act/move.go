@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
@@ -38,8 +39,9 @@ type mover struct {
 	servers Movers
 	members []cluster.Place
 	shards  int
-	nodes   topology.Nodes // as last seen
-	sent    map[int]bool   // shards that were told to send something
+	turned  func(context.Context) bool // says that nobody wants them there any more; nil is that somebody does
+	nodes   topology.Nodes             // as last seen
+	sent    map[int]bool               // shards that were told to send something
 }
 
 // step does one thing: finish what is open, or begin the next, or wait for either.
@@ -55,6 +57,9 @@ func (m *mover) step(ctx context.Context) (done bool, err error) {
 	}
 	if _, behind := m.nodes.Unsynced(); behind {
 		return false, wait(ctx) // a batch that not all replicas have heard of is not over
+	}
+	if m.turned != nil && m.turned(ctx) {
+		return true, nil
 	}
 	moves, doubt := plan.Moves(cluster.Holdings(m.nodes, m.shards))
 	switch {
@@ -76,7 +81,10 @@ func (a Cluster) moveSlots(key read.Key, e cluster.MoveSlots) error {
 		a.Work.Forget(key)
 		return work.Err
 	}
-	m := &mover{servers: a.servers, members: e.At, shards: e.Shards, sent: map[int]bool{}}
+	m := &mover{servers: a.servers, members: e.At, shards: e.Shards, sent: map[int]bool{}, turned: func(ctx context.Context) bool {
+		var c valkeyv1.ValkeyCluster
+		return a.Cached.Get(ctx, key, &c) == nil && cluster.Turned(&c, e)
+	}}
 	a.Work.Begin(key, m.step)
 	return nil
 }

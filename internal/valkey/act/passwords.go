@@ -149,15 +149,15 @@ func (s secrets) stage(ctx context.Context, own *corev1.Secret, next access.Mate
 	if err := next.Check(spec.ServerName(s.c), time.Now()); err != nil {
 		return fmt.Errorf("stage certificates: %w", err)
 	}
-	made := spec.CertificatesSecret(s.c, next, before(own, next))
+	made := spec.CertificatesSecret(s.c, next, shownBefore(own, next))
 	if own != nil {
 		made.UID = own.UID
 	}
 	return s.writer.Apply(ctx, made, made.UID)
 }
 
-// before is the certificate that servers may show until they have loaded the next.
-func before(own *corev1.Secret, next access.Material) string {
+// shownBefore is the certificate that servers may show until they have loaded the next.
+func shownBefore(own *corev1.Secret, next access.Material) string {
 	if own == nil {
 		return ""
 	}

@@ -54,7 +54,14 @@ func (a Cluster) live(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.
 }
 
 // marks are what a StatefulSet bears of its template.
-var marks = []string{spec.AppliedAnnotation, spec.AppliedBeforeAnnotation, valkeyv1.TemplateAnnotation, valkeyv1.UpgradeAnnotation}
+var marks = []string{spec.AppliedAnnotation, spec.AppliedBeforeAnnotation, spec.ImageAnnotation, spec.ImageBeforeAnnotation,
+	valkeyv1.TemplateAnnotation, valkeyv1.UpgradeAnnotation}
+
+// stamps are those of the spec, each with what it was before an upgrade came.
+var stamps = map[string]string{
+	spec.AppliedAnnotation: spec.AppliedBeforeAnnotation,
+	spec.ImageAnnotation:   spec.ImageBeforeAnnotation,
+}
 
 // asItIs leaves the pods of a shard as they are when only its width changes.
 func (a Cluster) asItIs(c *valkeyv1.ValkeyCluster, e cluster.ApplyChild, is *appsv1.StatefulSet) *appsv1.StatefulSet {
@@ -86,12 +93,17 @@ func (a Cluster) asAsked(ctx context.Context, c *valkeyv1.ValkeyCluster, e clust
 		if err != nil {
 			return nil, err
 		}
-		s.Spec.Template = *template
-		s.Annotations[spec.AppliedAnnotation], s.Annotations[valkeyv1.TemplateAnnotation] = stampBefore(is, &u), e.Template
+		s.Spec.Template, s.Annotations[valkeyv1.TemplateAnnotation] = *template, e.Template
+		for stamp := range stamps {
+			s.Annotations[stamp] = before(is, &u, stamp)
+		}
 	} else if a.Build.TemplateName(c, v) != e.Template {
 		return nil, &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: the spec was edited since upgrade %s asked", e.Child, e.Upgrade)}
 	}
-	s.Annotations[spec.AppliedBeforeAnnotation], s.Annotations[valkeyv1.UpgradeAnnotation] = stampBefore(is, &u), mark(&u)
+	for stamp, was := range stamps {
+		s.Annotations[was] = before(is, &u, stamp)
+	}
+	s.Annotations[valkeyv1.UpgradeAnnotation] = mark(&u)
 	return s, nil
 }
 
@@ -100,15 +112,15 @@ func mark(u *valkeyv1.ValkeyUpgrade) string {
 	return u.CreationTimestamp.UTC().Format(time.RFC3339) + " " + string(u.UID)
 }
 
-// stampBefore is the stamp of the spec that a shard bore before an upgrade came to it.
-func stampBefore(is *appsv1.StatefulSet, u *valkeyv1.ValkeyUpgrade) string {
+// before is a stamp of the spec that a shard bore before an upgrade came to it.
+func before(is *appsv1.StatefulSet, u *valkeyv1.ValkeyUpgrade, stamp string) string {
 	switch {
 	case is == nil:
 		return unstamped
 	case is.Annotations[valkeyv1.UpgradeAnnotation] != mark(u):
-		return cmp.Or(is.Annotations[spec.AppliedAnnotation], unstamped)
+		return cmp.Or(is.Annotations[stamp], unstamped)
 	}
-	return cmp.Or(is.Annotations[spec.AppliedBeforeAnnotation], unstamped)
+	return cmp.Or(is.Annotations[stamps[stamp]], unstamped)
 }
 
 // unstamped is the stamp of a shard that is not known to be what a spec once asked for.

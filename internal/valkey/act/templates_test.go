@@ -112,6 +112,7 @@ func TestAShardThatWentBackIsNotEdited(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set := build.StatefulSet(c, 0)
 			set.Spec.Replicas, set.Annotations[spec.AppliedAnnotation] = ptr.To(int32(2)), stamp
+			set.Annotations[spec.ImageAnnotation] = "image of " + stamp
 			for _, template := range []string{build.TemplateName(c, spec.Variant{Image: "valkey:9.1"}), valkeyv1.RevisionPrefix + "web-0-1", valkeyv1.RevisionPrefix + "web-0-1"} {
 				e.Template = template
 				next, err := Cluster{Live: read.Live{Reader: record{set, up}}}.shard(t.Context(), c, e)
@@ -121,8 +122,8 @@ func TestAShardThatWentBackIsNotEdited(t *testing.T) {
 				next.Spec.Replicas = set.Spec.Replicas
 				set = next
 			}
-			if got := set.Annotations[spec.AppliedAnnotation]; got != stamp {
-				t.Errorf("it bears %q, and bore %q", got, stamp)
+			if got, image := set.Annotations[spec.AppliedAnnotation], set.Annotations[spec.ImageAnnotation]; got != stamp || image != "image of "+stamp {
+				t.Errorf("it bears %q and %q, and bore %q", got, image, stamp)
 			}
 		})
 	}

@@ -141,7 +141,7 @@ func stands(in input) (fsm.Reason, string) {
 	if words := abandoned(in.World); words != "" {
 		return ReasonUpgradeAbandoned, words
 	}
-	return ReasonClusterHealthy, healthyWords(in.World)
+	return ReasonClusterHealthy, healthyWords(in.World) + drift(in)
 }
 
 // decideFailed tries again after a while, ever less often, but never where data

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -105,6 +106,33 @@ func Holdings(nodes topology.Nodes, shards int) (list []plan.Holding) {
 		}
 	}
 	return list
+}
+
+// Turned says that slots are on their way to where nobody wants them any more: spread over
+// shards that are to go again, or gathered in others than are to stay. What is begun is
+// finished; nothing more is begun.
+func Turned(c *valkeyv1.ValkeyCluster, e MoveSlots) bool {
+	wanted, shape := Wanted(c), shapeOf(e.At)
+	if e.Shards < len(shape) {
+		return len(wanted) != e.Shards
+	}
+	for i := range min(len(wanted), len(shape)) {
+		if shape[i] < wanted[i] {
+			return false // what adds comes first, and after what is under way
+		}
+	}
+	return len(wanted) < len(shape)
+}
+
+// shapeOf is that of the servers among whom slots are moved.
+func shapeOf(places []Place) (shape Shape) {
+	for _, p := range places {
+		for len(shape) <= p.Shard {
+			shape = append(shape, -1)
+		}
+		shape[p.Shard]++
+	}
+	return shape
 }
 
 func places(nodes topology.Nodes) (list []Place) {

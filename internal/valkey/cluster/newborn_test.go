@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -108,6 +111,48 @@ func TestWhatIsHealthyAndWhatIsLeft(t *testing.T) {
 		"shards run what a user's upgrade gave them": {func(_ *valkeyv1.ValkeyCluster, w *World) { drifted(w, true) }, "", Running},
 		"and then the spec is edited":                {func(_ *valkeyv1.ValkeyCluster, w *World) { drifted(w, false) }, "make-upgrade web-template", Running},
 	})
+}
+
+// After an upgrade by somebody else an edit keeps the image that runs, and says so before; an
+// edit of the image itself is followed, and nothing is where shards run different ones.
+func TestDriftIsNoEdit(t *testing.T) {
+	const runs, says = "valkey:9.1", "valkey:8.1"
+	for name, c := range map[string]struct {
+		spec      string
+		last      [2]string // image and that of the spec, of the last shard
+		want      string
+		told      bool
+		unwilling bool
+	}{
+		"something else is edited":       {says, [2]string{runs, says}, runs, true, false},
+		"the image is edited":            {"valkey:9.2", [2]string{runs, says}, "valkey:9.2", false, false},
+		"the image is set to what runs":  {runs, [2]string{runs, says}, runs, false, false},
+		"nobody knows what was asked":    {says, [2]string{runs, ""}, says, false, false},
+		"shards run different ones":      {says, [2]string{says, says}, "", false, true},
+		"all run what the spec asks for": {says, [2]string{says, says}, says, false, false},
+	} {
+		obj, w := newCluster(), clone(made()[len(made())-1].world)
+		obj.Spec.Image, obj.Status.Phase, obj.Status.ObservedGeneration = c.spec, Running, 1
+		for i, child := range w.Children {
+			if child.Kind != KindStatefulSet {
+				continue
+			}
+			w.Children[i].Current, w.Children[i].Template, w.Children[i].Image, w.Children[i].SpecImage = false, "given by an upgrade", c.last[0], c.last[1]
+			if child.Shard < 2 && c.unwilling {
+				w.Children[i].Image = runs
+			}
+		}
+		in := input{Obj: obj, World: w, Now: present}
+		effects, words := follow(in)
+		switch made := slices.IndexFunc(effects, func(e fsm.Effect) bool { _, is := e.(MakeUpgrade); return is }); {
+		case c.unwilling != (made < 0):
+			t.Errorf("%s: %v, %s", name, effects, words)
+		case made >= 0 && effects[made].(MakeUpgrade).Image != c.want:
+			t.Errorf("%s: %v", name, effects[made])
+		case strings.Contains(drift(in), "set it to what runs") != c.told:
+			t.Errorf("%s: told %q", name, drift(in))
+		}
+	}
 }
 
 // A shard that is added, or made anew, runs what all others do, whatever the spec says by now.

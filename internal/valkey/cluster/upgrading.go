@@ -107,25 +107,61 @@ func follow(in input) (effects []fsm.Effect, words string) {
 		return nil, ""
 	}
 	name := ownName(in)
-	_, wanted := edited(w)
-	made := false
 	for _, u := range w.Own {
-		if u.Name == name {
-			made = true
-			if wanted && u.Ended {
-				words = fmt.Sprintf("upgrade %s, which the spec asks for, ended %s: see its message, and edit the spec; or delete it to try again", name, u.Phase)
-			} else if wanted {
-				words = fmt.Sprintf("upgrade %s follows the spec", name)
-			}
-		} else if u.Ended {
+		if u.Name != name && u.Ended {
 			effects = append(effects, DeleteUpgrade{u.Name, u.UID, u.Version})
 		}
 	}
-	if wanted && !made && inTurn(in) {
-		effects = append(effects, MakeUpgrade{name, in.Obj.Spec.Image})
-		words = fmt.Sprintf("upgrade %s follows the spec", name)
+	if _, wanted := edited(w); !wanted {
+		return effects, ""
 	}
-	return effects, words
+	words = fmt.Sprintf("upgrade %s follows the spec", name)
+	if i := slices.IndexFunc(w.Own, func(u OwnUpgrade) bool { return u.Name == name }); i >= 0 {
+		if u := w.Own[i]; u.Ended {
+			words = fmt.Sprintf("upgrade %s, which the spec asks for, ended %s: see its message, and edit the spec; or delete it to try again", name, u.Phase)
+		}
+		return effects, words
+	}
+	if !inTurn(in) {
+		return effects, ""
+	}
+	image, known := wantedImage(in)
+	if !known {
+		return effects, "the spec was edited, and " + differentTemplates
+	}
+	return append(effects, MakeUpgrade{name, image}), words
+}
+
+// wantedImage is that of the upgrade that the spec asks for. Where an upgrade by somebody else
+// brought all shards to another image than the spec names, and that was not edited since, they
+// keep it: an edit of something else is no wish to go back. False is that shards differ.
+func wantedImage(in input) (image string, known bool) {
+	for _, c := range sets(in.World) {
+		if c.SpecImage != in.Obj.Spec.Image {
+			return in.Obj.Spec.Image, true
+		}
+		if image != "" && c.Image != image {
+			return "", false
+		}
+		image = c.Image
+	}
+	return image, image != ""
+}
+
+// drift says that shards run another image than the spec names, which is no edit of it.
+func drift(in input) string {
+	image, known := wantedImage(in)
+	if !known || image == in.Obj.Spec.Image || in.World.Upgrade != nil {
+		return ""
+	}
+	return fmt.Sprintf("; an upgrade brought it to %s, and spec.image still says %s: set it to what runs", image, in.Obj.Spec.Image)
+}
+
+// sets are the StatefulSets of the cluster as it is.
+func sets(w World) []Child {
+	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool {
+		return c.Kind != KindStatefulSet || !w.recorded(c) || c.UID == "" || c.Foreign
+	})
 }
 
 // inTurn says that it is time to restart servers: of a combined edit, after what adds.
@@ -159,17 +195,19 @@ func abandoned(w World) string {
 		return ""
 	}
 	first := ""
-	for _, c := range w.Children {
+	for _, c := range sets(w) {
 		// A shard that was rolled back names its template otherwise, and runs what others do.
-		if c.Kind != KindStatefulSet || !w.recorded(c) || c.UID == "" || c.Foreign || strings.HasPrefix(c.Template, valkeyv1.RevisionPrefix) {
+		if strings.HasPrefix(c.Template, valkeyv1.RevisionPrefix) {
 			continue
 		}
 		if first == "" {
 			first = c.Template
 		}
 		if c.Template != first {
-			return "shards run different templates, left by an upgrade that is gone; make a ValkeyUpgrade with the image that all should run"
+			return differentTemplates
 		}
 	}
 	return ""
 }
+
+const differentTemplates = "shards run different templates, left by an upgrade that is gone; make a ValkeyUpgrade with the image that all should run"

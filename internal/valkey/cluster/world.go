@@ -77,6 +77,8 @@ type Child struct {
 	// Of a StatefulSet: the template of its pods, and the image in it.
 	Template string `json:"template,omitempty"`
 	Image    string `json:"image,omitempty"`
+	// SpecImage is the image of the spec when that template was written.
+	SpecImage string `json:"specImage,omitempty"`
 }
 
 // Reservation is who may operate on the cluster.

@@ -49,7 +49,7 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, w clus
 				child.Template = cluster.Closed
 			}
 			if set, is := there.(*appsv1.StatefulSet); is {
-				child.Template, child.Image = set.Annotations[valkeyv1.TemplateAnnotation], imageOf(set)
+				child.Template, child.Image, child.SpecImage = set.Annotations[valkeyv1.TemplateAnnotation], imageOf(set), set.Annotations[spec.ImageAnnotation]
 			}
 		}
 		children = append(children, child)

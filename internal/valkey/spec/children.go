@@ -21,6 +21,14 @@ const AppliedAnnotation = "valkey.statecraft.dev/applied"
 // whose upgrade went back would look as if its spec had been edited.
 const AppliedBeforeAnnotation = "valkey.statecraft.dev/applied-before"
 
+// ImageAnnotation bears what spec.image was when the template of a shard was last written: an
+// upgrade may have brought it to another image since, and that is no edit. ImageBeforeAnnotation
+// is to it what AppliedBeforeAnnotation is to the stamp.
+const (
+	ImageAnnotation       = "valkey.statecraft.dev/spec-image"
+	ImageBeforeAnnotation = "valkey.statecraft.dev/spec-image-before"
+)
+
 // Object is a child.
 type Object interface {
 	metav1.Object

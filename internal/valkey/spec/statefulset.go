@@ -15,7 +15,7 @@ import (
 func (b Builder) StatefulSet(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet {
 	s := b.shard(c, shard)
 	stamp(s)
-	s.Annotations[valkeyv1.TemplateAnnotation] = b.TemplateName(c, Variant{})
+	s.Annotations[valkeyv1.TemplateAnnotation], s.Annotations[ImageAnnotation] = b.TemplateName(c, Variant{}), c.Spec.Image
 	return s
 }
 
