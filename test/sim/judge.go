@@ -17,7 +17,17 @@ func (r *run) judge(ctx context.Context, clean *run, want map[string]string) (ag
 	if err != nil {
 		return false, err
 	}
-	return leaving(found), r.compare(found, clean, want)
+	again = leaving(found)
+	if again && r.play.Meanwhile != nil {
+		// What is collected after the story has ended waits for those who are not there, as a pod does for its node.
+		if _, err := r.world.Sync(ctx, r.lab.subject.Kinds...); err != nil {
+			return false, err
+		}
+		if _, _, err := r.play.Meanwhile(ctx); err != nil {
+			return false, fmt.Errorf("meanwhile: %w", err)
+		}
+	}
+	return again, r.compare(found, clean, want)
 }
 
 func (r *run) compare(found []*unstructured.Unstructured, clean *run, want map[string]string) error {

@@ -83,7 +83,7 @@ func (o Cluster) applied(ctx context.Context, w *cluster.World, c *valkeyv1.Valk
 	if err != nil {
 		return err
 	}
-	answering := slices.DeleteFunc(pods, func(p corev1.Pod) bool {
+	answering := slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool {
 		return !slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Name == p.Name && n.Server != nil })
 	})
 	if last.Keys != "" {

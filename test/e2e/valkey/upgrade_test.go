@@ -72,11 +72,17 @@ func (s *stage) upgrade(vkc *valkeyv1.ValkeyCluster, to string) *valkeyv1.Valkey
 	return s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{Image: to})
 }
 
-// edit changes the spec of a cluster, which makes the upgrade itself.
+// edit changes the image of a cluster, which makes the upgrade itself.
 func (s *stage) edit(vkc *valkeyv1.ValkeyCluster, to string) *valkeyv1.ValkeyUpgrade {
 	s.t.Helper()
+	return s.follows(vkc, to, func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = to })
+}
+
+// follows changes the spec of a cluster, and finds the upgrade to an image that it makes for that.
+func (s *stage) follows(vkc *valkeyv1.ValkeyCluster, to string, change func(*valkeyv1.ValkeyCluster)) *valkeyv1.ValkeyUpgrade {
+	s.t.Helper()
 	was := vkc.DeepCopy()
-	vkc.Spec.Image = to
+	change(vkc)
 	if err := s.c.Patch(s.t.Context(), vkc, client.MergeFrom(was)); err != nil {
 		s.t.Fatal(err)
 	}
