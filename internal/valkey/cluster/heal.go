@@ -77,14 +77,20 @@ func misled(nodes topology.Nodes, n topology.Node) (to []Member) {
 
 // joining introduces servers that hold nothing, in shards that others serve.
 func joining(in input) (effects []fsm.Effect) {
-	w := in.World
-	staying := w
-	staying.Nodes = slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool {
-		_, owned := w.Nodes.Shard(n.Shard).Owner()
-		return leaves(in, n) || !owned
+	w := staying(in)
+	w.Nodes = slices.DeleteFunc(w.Nodes, func(n topology.Node) bool {
+		_, owned := in.World.Nodes.Shard(n.Shard).Owner()
+		return !owned
 	})
-	effects, _, _ = welcome(staying)
+	effects, _, _ = welcome(w)
 	return effects
+}
+
+// staying is the World without those who are to go now.
+func staying(in input) World {
+	w := in.World
+	w.Nodes = slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return leaves(in, n) })
+	return w
 }
 
 // following attaches servers that hold nothing and are known to the owner of their shard.

@@ -63,11 +63,11 @@ func buried(in input) (effects []fsm.Effect) {
 // replaced introduces the servers of shards that were lost, and gives them the slots that
 // nobody is seen to own by anybody.
 func replaced(in input) (effects []fsm.Effect) {
-	w := in.World
-	free := unclaimed(w.Nodes)
-	if count, _, _ := w.Nodes.Assigned(); !replaceable(in) || free.Count() != topology.TotalSlots-count {
+	free := unclaimed(in.World.Nodes)
+	if count, _, _ := in.World.Nodes.Assigned(); !replaceable(in) || free.Count() != topology.TotalSlots-count {
 		return nil
 	}
+	w := staying(in)
 	if effects, _, stuck := welcome(w); len(effects) > 0 || stuck || !acquainted(w.Nodes) {
 		return effects
 	}

@@ -146,6 +146,7 @@ func TestJudge(t *testing.T) {
 		"the same, and there is nothing to lose":                    {[]func(*scene){promoted("a1", "a2"), inEpoch(3, everyone...)}, Follow, "a1"},
 		"the same, and one replica has not heard":                   {[]func(*scene){promoted("a1", "b", "b1", "c"), inEpoch(3, everyone...)}, Wait, ""},
 		"the same, and one replica has not heard for long":          {[]func(*scene){promoted("a1", "b", "b1", "c"), inEpoch(3, everyone...), patienceOver}, Refuse, ""},
+		"an older primary is back, and a replica has what was lost": {[]func(*scene){promoted("a1"), inEpoch(2, everyone...)}, Ask, "a2"},
 		"an older primary is back":                                  {[]func(*scene){promoted("a1"), inEpoch(2, everyone...), data(Log)}, Start, ""},
 		"one replica does not answer, the other is asked":           {[]func(*scene){silence("a1")}, Ask, "a2"},
 		"no replica answers":                                        {[]func(*scene){silence("a1", "a2")}, Wait, ""},

@@ -50,7 +50,8 @@ func succeeded(h Here, seen []Seen) (Seen, bool) {
 	for _, s := range seen {
 		is := s.Self()
 		was := slices.ContainsFunc(h.Known.Replicas(self.ID), func(r nodesconf.Node) bool { return r.ID == s.ID })
-		lost := h.Data == Nothing && s.holds() // what it has is all that there is
+		// In the same epoch it was elected just now; in an older one it may be somebody from long ago.
+		lost := h.Data == Nothing && s.holds() && is.Epoch == self.Epoch
 		if is.Slots.Overlaps(self.Slots) && is.Epoch <= self.Epoch && (lost || was && believed(h, seen, s.ID)) {
 			return s, true
 		}
