@@ -1,12 +1,15 @@
 package cluster
 
 import (
+	"slices"
+
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 // decideInitializingCluster introduces newborn servers to each other. Each meets a
-// few (see mesh); the rest they hear of from those.
+// few (see mesh); the rest they hear of from those. Servers that were a cluster
+// before, on volumes that outlived it, find each other again, and are it still.
 func decideInitializingCluster(in input) fsm.Decision {
 	w := in.World
 	if waits, missing := waitForPods(w); missing {
@@ -18,9 +21,13 @@ func decideInitializingCluster(in input) fsm.Decision {
 	if waits, barred := barred(w); barred {
 		return waits
 	}
+	if again := moved(in); len(again) > 0 {
+		return fsm.Do(ReasonMeeting, again...).Because("servers that were a cluster before to find each other")
+	}
 	const words = "every server to know every other"
-	if n, holds := w.Nodes.Holding(); holds {
-		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).Because("%s holds keys or slots and is not introduced to anybody", n.Name)
+	if n, holds := w.Nodes.Holding(); holds && !acquainted(w.Nodes) {
+		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
+			Because("%s holds keys or slots and is not introduced to who never knew it; volumes of an earlier cluster need its masters and replicas", n.Name)
 	}
 	if missing := mesh(w.Nodes); len(missing) > 0 {
 		return fsm.Do(ReasonMeeting, Meet{missing}).Because(words)
@@ -83,6 +90,9 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 		return waits
 	}
 	if len(effects) == 0 {
+		effects = moved(in) // servers call each other connected while they only try
+	}
+	if len(effects) == 0 {
 		effects = hasten(in)
 	}
 	if len(effects) > 0 {
@@ -122,11 +132,19 @@ func barred(w World) (fsm.Decision, bool) {
 		return fsm.Wait(ReasonFormedBefore, "children").In(recheck).Because("a formed cluster is not made"), true
 	case w.Reservation.State != Ours:
 		return fsm.Wait(ReasonNotLooked, "reservations").In(recheck).Because("the reservation of the cluster"), true
+	case found && holdsKeys(w.Nodes):
+		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
+			Because("%s lists the server %s, which no pod answers for, and there are keys; volumes of an earlier cluster need its masters and replicas", by.Name, id), true
 	case found:
 		return fsm.Wait(ReasonUnknownServer, "valkey").In(recheck).
 			Because("%s lists the server %s, which is no pod of this cluster; delete the cluster and make it anew", by.Name, id), true
 	}
 	return fsm.Decision{}, false
+}
+
+// holdsKeys says that there are keys: what is here is more than a creation that was disturbed.
+func holdsKeys(nodes topology.Nodes) bool {
+	return slices.ContainsFunc(nodes, func(n topology.Node) bool { return n.Server != nil && !n.Server.Empty })
 }
 
 // claimed says that somebody is seen by anybody as the owner of one of the slots.

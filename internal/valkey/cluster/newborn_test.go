@@ -198,6 +198,49 @@ func TestServersAreBroughtBack(t *testing.T) {
 	})
 }
 
+// elsewhere is a cluster that was, on its volumes, in new pods: everyone is looked for where it is not.
+func elsewhere(_ *valkeyv1.ValkeyCluster, w *World) {
+	w.Formed, w.Reservation.State = false, Ours
+	for i := range w.Nodes {
+		w.Nodes[i].Addr, w.Nodes[i].Server.Empty = w.Nodes[i].Name+":7000", false
+		for j := range w.Nodes[i].Server.View {
+			w.Nodes[i].Server.View[j].Linked = false
+		}
+	}
+}
+
+// A cluster that is made over the volumes of an earlier one is that one, if it has its shape;
+// otherwise nothing is done to them, and nobody is told to delete them.
+func TestMadeOverVolumes(t *testing.T) {
+	tryCautions(t, InitializingCluster, map[string]caution{
+		"all of them":      {elsewhere, "meet 24 pairs", InitializingCluster},
+		"all found":        {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Formed, w.Reservation.State = false, Ours }, "", Running},
+		"one is not there": {func(c *valkeyv1.ValkeyCluster, w *World) { elsewhere(c, w); gone(w) }, "", InitializingCluster},
+		"one is new": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			w.Formed, w.Reservation.State = false, Ours
+			stranger(w, func(*topology.Server) {})
+			for _, n := range w.Nodes {
+				n.Server.View = slices.DeleteFunc(n.Server.View, func(p topology.Peer) bool { return p.ID == "id of web-0-1" })
+			}
+		}, "", InitializingCluster},
+	})
+	tryCautions(t, ConfiguringReplicas, map[string]caution{"all of them": {elsewhere, "meet 24 pairs", ConfiguringReplicas}})
+	for name, change := range map[string]func(*World){
+		"one is not there": func(w *World) { gone(w) },
+		"one is new":       func(w *World) { w.Nodes[0].Server.View = w.Nodes[0].Server.View[:1] },
+	} {
+		c, w := newCluster(), clone(made()[len(made())-1].world)
+		elsewhere(c, &w)
+		for i := range w.Nodes {
+			w.Nodes[i].Addr = w.Nodes[i].Name + ":6379"
+		}
+		change(&w)
+		if d := decideInitializingCluster(input{Obj: c, World: w, Now: present}); d.Reason != ReasonHoldsData || strings.Contains(d.Message, "delete") {
+			t.Errorf("%s: %s: %s", name, d.Reason, d.Message)
+		}
+	}
+}
+
 // Who goes is not the heir of another that goes, however much it has; and who goes is not
 // forgotten by those who need it.
 func TestWhoStaysCounts(t *testing.T) {

@@ -110,7 +110,12 @@ func (w *writer) await(t *testing.T, writes int) {
 // reconnect reads through another server: nobody that the client knows is where it was.
 func (w *writer) reconnect(t *testing.T, addr string) {
 	t.Helper()
-	client, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true})
+	w.reconnectWith(t, valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true})
+}
+
+func (w *writer) reconnectWith(t *testing.T, option valkey.ClientOption) {
+	t.Helper()
+	client, err := valkey.NewClient(option)
 	if err != nil {
 		t.Fatal(err)
 	}
