@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/node"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 const usage = `usage: statecraft-valkey-node <command> [flags]
@@ -41,7 +42,11 @@ func main() {
 		os.Exit(2)
 	}
 	say(err.Error())
-	if errors.Is(err, node.ErrRefused) {
+	switch {
+	case errors.Is(err, node.ErrBereft):
+		tell(err)
+		os.Exit(topology.ExitBereft)
+	case errors.Is(err, node.ErrRefused):
 		tell(err)
 		os.Exit(again)
 	}

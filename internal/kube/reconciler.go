@@ -116,6 +116,7 @@ func (r *Reconciler[T, W]) decide(ctx context.Context, in fsm.Input[T, W]) (time
 		}
 	}
 	traceMoves(r.Trace, in, step, next)
+	traceProofs(r.Trace, next.Obj, outcomes)
 	traceFailures(r.Trace, next.Obj, r.place(next.Obj, step.Lane), outcomes)
 	r.then(keyOf(next.Obj), next.Obj, true)
 	return next.Again, nil

@@ -154,6 +154,15 @@ func inWords(way []fsm.Hop, p *meta.Progress) string {
 	return note
 }
 
+// traceProofs tells what was done that cannot be undone, and what was seen that allowed it.
+func traceProofs[T Object[T]](t *Trace, obj T, outcomes []fsm.Outcome) {
+	for _, o := range outcomes {
+		if proven, is := o.Effect.(fsm.Proven); is && o.Err == nil && proven.Evidence() != "" {
+			t.event(obj, corev1.EventTypeNormal, "Proven", string(obj.GetProgress().Phase), o.Effect.String()+": "+proven.Evidence())
+		}
+	}
+}
+
 // traceFailures tells the first failure in a row at a place, the object's or a
 // lane's; those that follow are in the status and in the metrics.
 func traceFailures[T Object[T]](t *Trace, obj T, at *meta.Place, outcomes []fsm.Outcome) {

@@ -31,11 +31,13 @@ type RequestRef struct {
 	// name of the request.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Name string `json:"name"`
 	// namespace of the request, if it is another one. The requester then needs the verb
 	// restore on that request there.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
 	Namespace string `json:"namespace,omitempty"`
 	// uid of the request. With it, one that was re-created under the name is not taken for
 	// the one that was meant.
@@ -50,6 +52,7 @@ type NameRef struct {
 	// name of the object.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Name string `json:"name"`
 }
 

@@ -89,6 +89,7 @@ type VolumeCaptureRequestSpec struct {
 	// the volume's driver.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
 	VolumeSnapshotClassName string `json:"volumeSnapshotClassName,omitempty"`
 	// deadlineSeconds is how long after its creation the request is given up.
 	// +kubebuilder:default=600
@@ -118,6 +119,7 @@ type ClaimTarget struct {
 	// name of the PersistentVolumeClaim.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Name string `json:"name"`
 	// uid of the claim. With it, a claim that was re-created under the name is not taken
 	// for the one that was meant.

@@ -99,6 +99,7 @@ type VolumeClaimTemplate struct {
 	// name of the claim. It must be free: a restore never adopts a claim.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Name string `json:"name"`
 	// labels of the claim.
 	// +optional
@@ -117,6 +118,7 @@ type RestoredClaimSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:items:Enum=ReadWriteOnce;ReadOnlyMany;ReadWriteMany;ReadWriteOncePod
 	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes"`
 	// resources: requests.storage must hold what was captured.
 	// +optional
@@ -124,6 +126,7 @@ type RestoredClaimSpec struct {
 	// storageClassName of the claim. Its provisioner must be the driver that holds the capture.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
 	StorageClassName *string `json:"storageClassName,omitempty"`
 	// volumeMode of the claim, as it was captured: Filesystem or Block.
 	// +optional

@@ -15,6 +15,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -235,7 +236,7 @@ func (a ManifestCapture) notRead(s *sheet, q manifest.Query, err error) error {
 		s.plan = nil
 		s.chunks, s.denied, s.at, s.token = nil, nil, 0, ""
 	}
-	return fmt.Errorf("list %s: %w", q.Title(), err)
+	return &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("list %s: %w", q.Title(), err), Say: "the API server cannot list " + q.Title()}
 }
 
 // finish ends the last chunk.
@@ -244,6 +245,9 @@ func (s *sheet) finish() error {
 		return &manifest.Refusal{Reason: capturev1.ReasonForbidden, Message: fmt.Sprintf(
 			"ServiceAccount %s of namespace %s may not read everything; give it a Role with: %s",
 			Account, s.request.Namespace, strings.Join(s.denied, "; "))}
+	}
+	if err := s.intake.Complete(); err != nil {
+		return err
 	}
 	last, err := s.encoder.End()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -137,6 +138,9 @@ func (a ManifestCapture) volumes(ctx context.Context, r *capturev1.ManifestCaptu
 				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " of claim " + v.Claim + " is gone"}
 		case err != nil:
 			return nil, fmt.Errorf("read VolumeCaptureRequest %s: %w", v.VolumeCaptureRequest, err)
+		case !apimeta.IsStatusConditionTrue(taken.Status.Conditions, fsm.Ready) || taken.Spec.Target.Name != v.Claim:
+			return nil, &manifest.Refusal{Reason: capturev1.ReasonVolumeNotCaptured,
+				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " is another by now, and has nothing of claim " + v.Claim}
 		}
 		volumes[i].UID = taken.UID
 	}

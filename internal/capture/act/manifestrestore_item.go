@@ -199,8 +199,11 @@ func (j *restoreJob) refusal(item manifestrestore.Item, err error) (r capturev1.
 
 // judge says what became of an object, for a job that only looks.
 func (j *restoreJob) judge(ctx context.Context, item manifestrestore.Item, there *unstructured.Unstructured, seen manifestrestore.Seen) (capturev1.ObjectResult, error) {
-	if r, asked, err := j.volumeResult(ctx, item); asked || err != nil {
-		return r, err
+	if item.Capture != "" {
+		v, err := j.volumeRequest(ctx, item)
+		if v != nil || err != nil || seen.Mark.By != "" {
+			return volumeResult(v, there), err
+		}
 	}
 	r, unsure := manifestrestore.Judge(item, j.request.Spec.ConflictPolicy, seen, j.before(item))
 	if !unsure {

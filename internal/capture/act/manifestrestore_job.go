@@ -43,6 +43,7 @@ type restoreJob struct {
 
 	items   []manifestrestore.Item
 	next    int
+	claimed bool // the claims of volumes that are restored are there
 	tries   int
 	results []capturev1.ObjectResult
 	blind   int32
@@ -71,6 +72,10 @@ func (j *restoreJob) step(ctx context.Context) (done bool, err error) {
 	}
 	if refusal := (*refused)(nil); errors.As(err, &refusal) {
 		j.done(&manifestrestore.Report{Refusal: refusal.reason, Message: refusal.message})
+		return true, nil
+	}
+	if unmade := (*awaits)(nil); errors.As(err, &unmade) {
+		j.done(&manifestrestore.Report{Awaits: unmade.request})
 		return true, nil
 	}
 	return false, err
@@ -210,16 +215,23 @@ const mostTries = 8
 
 // restore does what is to be done about the next object.
 func (j *restoreJob) restore(ctx context.Context) error {
+	if j.stage == manifestrestore.Apply && !j.claimed && manifestrestore.MayUseVolumes(j.items[j.next].Key) {
+		return j.claim(ctx)
+	}
 	item, err := j.fill(ctx, j.items[j.next])
 	if err != nil {
 		return err
 	}
 	result, err := j.one(ctx, item)
-	if kube.Classify(err) != nil {
-		if j.tries++; fsm.ClassOf(kube.Classify(err)) == fsm.Changed && j.tries < mostTries {
+	if err = kube.Classify(err); err != nil {
+		class := fsm.ClassOf(err)
+		if j.tries++; class == fsm.Changed && j.tries < mostTries {
 			return nil // look at it again
 		}
-		return fmt.Errorf("restore %s %s: %w", item.Kind, item.Name, err)
+		return &fsm.Error{
+			Class: class, Err: fmt.Errorf("restore %s %s: %w", item.Kind, item.Name, err),
+			Say: fmt.Sprintf("%s %s cannot be restored at the moment: the API server does not answer, or cannot", item.Kind, item.Name),
+		}
 	}
 	j.tries = 0
 	j.took(item, result)

@@ -6,9 +6,13 @@ import (
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
@@ -21,28 +25,20 @@ import (
 // Account is the ServiceAccount that does for users what they ask for in a namespace.
 const Account = "statecraft-capture"
 
-// volume asks for the volume of a claim. The manager makes that request, on behalf of the
-// requester, so it asks itself what admission would ask of the requester.
+// volume asks for the volume of a claim. A plan in which it cannot be had is refused as a whole:
+// without its data, what uses the claim is not what was captured.
 func (j *restoreJob) volume(ctx context.Context, item manifestrestore.Item) (r capturev1.ObjectResult, err error) {
-	from := j.spec.Origin.Namespace
-	if j.orphans {
-		return fails(capturev1.ReasonNotFound, "the namespace that its volume was captured in is gone, and with it VolumeCaptureRequest "+item.Capture), nil
+	takes, err := j.captured(ctx, item)
+	lacks := (*refused)(nil)
+	switch {
+	case j.stage == manifestrestore.Plan:
+		return capturev1.ObjectResult{Result: capturev1.ResultCreated}, err
+	case errors.As(err, &lacks):
+		return fails(lacks.reason, lacks.message), nil
+	case err != nil:
+		return r, err
 	}
-	if from != j.request.Namespace {
-		may, err := j.May(ctx, j.request.Spec.Requester, &authorizationv1.ResourceAttributes{
-			Verb: "restore", Group: capturev1.GroupVersion.Group, Resource: "volumecapturerequests", Namespace: from, Name: item.Capture,
-		})
-		if err != nil {
-			return r, fmt.Errorf("ask whether the requester may restore %s/%s: %w", from, item.Capture, err)
-		}
-		if !may {
-			return fails(capturev1.ReasonForbidden, "the requester may not restore VolumeCaptureRequest "+from+"/"+item.Capture), nil
-		}
-	}
-	if j.stage == manifestrestore.Plan {
-		return capturev1.ObjectResult{Result: capturev1.ResultCreated}, nil
-	}
-	wanted, err := manifestrestore.VolumeRequest(j.request, item, from, j.Now())
+	wanted, err := manifestrestore.VolumeRequest(j.request, item, j.spec.Origin.Namespace, takes, j.Now())
 	if err != nil {
 		return r, err
 	}
@@ -57,32 +53,137 @@ func (j *restoreJob) volume(ctx context.Context, item manifestrestore.Item) (r c
 	return j.refusal(item, err)
 }
 
-// volumeResult is what became of the request for the volume of a claim, if there is one.
-func (j *restoreJob) volumeResult(ctx context.Context, item manifestrestore.Item) (r capturev1.ObjectResult, asked bool, err error) {
-	if item.Capture == "" {
-		return r, false, nil
+// captured is how much room the volume of a claim takes; nil if it is moved, and not copied. The
+// manager asks for the volume on behalf of the requester, so it asks itself what admission would
+// ask of the requester.
+func (j *restoreJob) captured(ctx context.Context, item manifestrestore.Item) (*resource.Quantity, error) {
+	from := j.spec.Origin.Namespace
+	name := "VolumeCaptureRequest " + from + "/" + item.Capture
+	if j.orphans {
+		return nil, &refused{capturev1.ReasonNotFound, "the namespace that the volume of claim " + item.Name + " was captured in is gone, and with it " + name}
 	}
+	if from != j.request.Namespace {
+		may, err := j.May(ctx, j.request.Spec.Requester, &authorizationv1.ResourceAttributes{
+			Verb: "restore", Group: capturev1.GroupVersion.Group, Resource: "volumecapturerequests", Namespace: from, Name: item.Capture,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("ask whether the requester may restore %s: %w", name, err)
+		}
+		if !may {
+			return nil, &refused{capturev1.ReasonForbidden, "the requester may not restore " + name}
+		}
+	}
+	var c capturev1.VolumeCaptureRequest
+	switch err := j.Live.Get(ctx, read.Key{Namespace: from, Name: item.Capture}, &c); {
+	case read.SaysGone(err, item.Capture), err == nil && item.CaptureUID != "" && c.UID != item.CaptureUID:
+		return nil, &refused{capturev1.ReasonNotFound, name + ", which had the volume of claim " + item.Name + ", is gone"}
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if !apimeta.IsStatusConditionTrue(c.Status.Conditions, fsm.Ready) {
+		return nil, &refused{capturev1.ReasonSourceNotReady, name + ", which is to have the volume of claim " + item.Name + ", is not Ready"}
+	}
+	if c.Spec.Mode == capturev1.Detach {
+		return nil, nil
+	}
+	return c.Status.RestoreSize, nil
+}
+
+// awaits says that a claim must be there before the job goes on.
+type awaits struct{ request string }
+
+func (e *awaits) Error() string {
+	return "VolumeRestoreRequest " + e.request + " has not made its claim"
+}
+
+// claim looks whether the claims are there whose volumes are restored. Without one of them nothing
+// is written that may use it.
+func (j *restoreJob) claim(ctx context.Context) error {
+	for i, item := range j.items[:j.next] {
+		was := j.results[i].Result
+		if item.Capture == "" || was != capturev1.ResultPending && was != capturev1.ResultFailed {
+			continue
+		}
+		if lacks, err := j.lacks(ctx, i); err != nil || lacks {
+			return err
+		}
+	}
+	j.claimed = true
+	return nil
+}
+
+// lacks says that a claim will not be there, and ends the restore at it.
+func (j *restoreJob) lacks(ctx context.Context, i int) (bool, error) {
+	item, was := j.items[i], j.results[i]
+	there, err := j.looked(ctx, item)
+	if err != nil {
+		return false, fmt.Errorf("look for claim %s: %w", item.Name, err)
+	}
+	if was.Result == capturev1.ResultFailed {
+		if there == nil { // or it is somebody's, who has the name
+			j.stop()
+		}
+		return there == nil, nil
+	}
+	v, err := j.volumeRequest(ctx, item)
+	if err != nil {
+		return false, err
+	}
+	switch r := volumeResult(v, there); {
+	case r.Result == capturev1.ResultFailed:
+		r.Group, r.Resource, r.Name = was.Group, was.Resource, item.Name
+		j.results[i], j.failed[item.Key] = r, true
+		j.stop()
+		return true, nil
+	case r.Result == capturev1.ResultPending && (there == nil || there.GetAnnotations()[capturev1.RestoreAnnotation] != string(v.UID)):
+		return false, &awaits{v.Name}
+	}
+	return false, nil
+}
+
+// volumeRequest is the request for the volume of a claim; nil if there is none.
+func (j *restoreJob) volumeRequest(ctx context.Context, item manifestrestore.Item) (*capturev1.VolumeRestoreRequest, error) {
 	var v capturev1.VolumeRestoreRequest
 	name := manifestrestore.VolumeRequestName(j.request.UID, item.Name)
 	switch err := j.Live.Get(ctx, read.Key{Namespace: j.request.Namespace, Name: name}, &v); {
 	case read.SaysGone(err, name):
-		return r, false, nil
+		return nil, nil
 	case err != nil:
-		return r, false, fmt.Errorf("read volume restore %s: %w", name, err)
+		return nil, fmt.Errorf("read volume restore %s: %w", name, err)
+	case !read.OwnedBy(&v, j.keeper):
+		return nil, nil
 	}
-	if !read.OwnedBy(&v, j.keeper) {
-		return r, false, nil
+	return &v, nil
+}
+
+// volumeResult is what became of a claim, going by the request for its volume and by what has
+// its name. Who deletes the request before it has ended has the claim deleted with it.
+func volumeResult(v *capturev1.VolumeRestoreRequest, there *unstructured.Unstructured) capturev1.ObjectResult {
+	var uid types.UID
+	if there != nil {
+		uid = there.GetUID()
+	}
+	if v == nil {
+		if phase, _, _ := unstructured.NestedString(fieldsOf(there), "status", "phase"); phase == string(corev1.ClaimBound) {
+			return capturev1.ObjectResult{Result: capturev1.ResultCreated, UID: uid}
+		}
+		return fails(manifestrestore.ReasonVanished, "the VolumeRestoreRequest for it was deleted before it had ended")
 	}
 	ready := apimeta.FindStatusCondition(v.Status.Conditions, fsm.Ready)
 	switch {
 	case ready == nil:
-		return capturev1.ObjectResult{Result: capturev1.ResultPending, Reason: manifestrestore.ReasonWaitingForVolumes, Message: "VolumeRestoreRequest " + name}, true, nil
+		return capturev1.ObjectResult{Result: capturev1.ResultPending, Reason: manifestrestore.ReasonWaitingForVolumes, Message: "VolumeRestoreRequest " + v.Name}
 	case ready.Status != metav1.ConditionTrue:
-		return fails(meta.Reason(ready.Reason), "VolumeRestoreRequest "+name+": "+ready.Message), true, nil
+		return fails(meta.Reason(ready.Reason), "VolumeRestoreRequest "+v.Name+": "+ready.Message)
+	case v.Status.PVCRef == nil || v.Status.PVCRef.UID != uid:
+		return fails(manifestrestore.ReasonVanished, "it was restored, and somebody has deleted it since")
 	}
-	r = capturev1.ObjectResult{Result: capturev1.ResultCreated}
-	if v.Status.PVCRef != nil {
-		r.UID = v.Status.PVCRef.UID
+	return capturev1.ObjectResult{Result: capturev1.ResultCreated, UID: uid}
+}
+
+func fieldsOf(obj *unstructured.Unstructured) map[string]any {
+	if obj == nil {
+		return nil
 	}
-	return r, true, nil
+	return obj.Object
 }

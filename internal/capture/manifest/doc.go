@@ -49,7 +49,7 @@ func (r Resource) never() (meta.Reason, bool) {
 	switch {
 	case r.Aggregated, r.is("", "events"), r.is("events.k8s.io", "events"):
 		return ReasonNotAtOneTime, true
-	case r.is("coordination.k8s.io", "leases"), r.is("discovery.k8s.io", "endpointslices"):
+	case r.is("coordination.k8s.io", "leases"):
 		return ReasonDerived, true
 	case r.Group == capturev1.GroupName:
 		return ReasonOwnRequest, true

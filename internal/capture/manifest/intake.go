@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -18,7 +19,8 @@ const (
 
 // Intake decides about each object that is read, and counts.
 type Intake struct {
-	volumes  map[string]bool
+	volumes  map[string]bool   // claims that have an entry
+	captured map[string]string // the captures of claims that were not taken yet
 	expected int32
 	skipped  map[heap]*capturev1.SkippedObjects
 	taken    map[string]bool // names of named targets of the resource at hand
@@ -34,9 +36,12 @@ type heap struct {
 
 // NewIntake begins with what a plan leaves out.
 func NewIntake(spec *capturev1.ManifestCaptureRequestSpec, plan Plan) *Intake {
-	in := &Intake{volumes: map[string]bool{}, skipped: map[heap]*capturev1.SkippedObjects{}}
+	in := &Intake{volumes: map[string]bool{}, captured: map[string]string{}, skipped: map[heap]*capturev1.SkippedObjects{}}
 	for _, v := range spec.Volumes {
 		in.volumes[v.Claim] = true
+		if v.VolumeCaptureRequest != "" {
+			in.captured[v.Claim] = v.VolumeCaptureRequest
+		}
 	}
 	for _, s := range plan.Skipped {
 		in.skipped[heap{s.Group, s.Resource, s.Reason}] = s.DeepCopy()
@@ -77,6 +82,9 @@ func (in *Intake) keep(q Query, o object) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take %s %s: %w", q.Title(), o.name, err)
 	}
+	if o.is("", "persistentvolumeclaims") {
+		delete(in.captured, o.name)
+	}
 	if q.Name != "" {
 		in.taken[o.name] = true
 	}
@@ -90,6 +98,16 @@ func (in *Intake) Done(q Query) error {
 	in.found = false
 	if q.Name != "" && !found {
 		return &Refusal{capturev1.ReasonNotFound, fmt.Sprintf("%s %s does not exist", q.Title(), q.Name)}
+	}
+	return nil
+}
+
+// Complete says that everything was read: volumes of claims that are not among the objects would
+// never be restored, and nobody would know.
+func (in *Intake) Complete() error {
+	for _, claim := range slices.Sorted(maps.Keys(in.captured)) {
+		return &Refusal{capturev1.ReasonVolumeNotCaptured, fmt.Sprintf(
+			"volumes has VolumeCaptureRequest %s for claim %s, which is not among the objects: without its claim a volume is not restored", in.captured[claim], claim)}
 	}
 	return nil
 }

@@ -114,6 +114,9 @@ func TestWhatIsLeftOut(t *testing.T) {
 		want meta.Reason
 	}{
 		"what a controller makes":           {grouped("apps", "replicasets", "ReplicaSet"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"uid":"u"}]}}`, ReasonControlled},
+		"a claim of a Pod":                  {core("persistentvolumeclaims", "PersistentVolumeClaim"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"kind":"Pod","uid":"u"}]},"spec":{}}`, ReasonControlled},
+		"a slice that a Service makes":      {grouped("discovery.k8s.io", "endpointslices", "EndpointSlice"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"kind":"Service","uid":"u"}]}}`, ReasonControlled},
+		"a slice of a user is taken":        {grouped("discovery.k8s.io", "endpointslices", "EndpointSlice"), `{"metadata":{"name":"a"}}`, ""},
 		"what is only owned is taken":       {core("configmaps", "ConfigMap"), `{"metadata":{"name":"a","ownerReferences":[{"uid":"u"}]}}`, ""},
 		"what is being deleted":             {core("configmaps", "ConfigMap"), `{"metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"}}`, ReasonTerminating},
 		"the authority of the cluster":      {core("configmaps", "ConfigMap"), `{"metadata":{"name":"kube-root-ca.crt"}}`, ReasonDerived},
@@ -167,6 +170,18 @@ func TestAClaimNeedsItsData(t *testing.T) {
 	claims := Query{Resource: core("persistentvolumeclaims", "PersistentVolumeClaim")}
 	_, err := NewIntake(&emptySpec, Plan{}).Take(claims, []byte(`{"metadata":{"name":"data"},"spec":{}}`))
 	refused(t, err, capturev1.ReasonVolumeNotCaptured)
+	// A StatefulSet would make another, with nothing in it.
+	_, err = NewIntake(&emptySpec, Plan{}).Take(claims, []byte(`{"metadata":{"name":"data","ownerReferences":[{"controller":true,"kind":"StatefulSet","uid":"u"}]},"spec":{}}`))
+	refused(t, err, capturev1.ReasonVolumeNotCaptured)
+}
+
+func TestDataNeedsItsClaim(t *testing.T) {
+	spec := capturev1.ManifestCaptureRequestSpec{Volumes: []capturev1.ManifestVolume{{Claim: "data", VolumeCaptureRequest: "nightly"}, {Claim: "cache", Empty: true}}}
+	in := NewIntake(&spec, Plan{})
+	refused(t, in.Complete(), capturev1.ReasonVolumeNotCaptured)
+	if _, err := in.Take(Query{Resource: core("persistentvolumeclaims", "PersistentVolumeClaim")}, []byte(`{"metadata":{"name":"data"},"spec":{}}`)); err != nil || in.Complete() != nil {
+		t.Errorf("the claim is there: %v, %v", err, in.Complete())
+	}
 }
 
 func refused(t *testing.T, err error, want meta.Reason) {

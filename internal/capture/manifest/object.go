@@ -63,12 +63,18 @@ func (o object) skipped() (meta.Reason, error) {
 			return "", fmt.Errorf("read owners: %w", err)
 		}
 		for _, owner := range owners {
-			if owner.Controller != nil && *owner.Controller {
+			if owner.Controller != nil && *owner.Controller && o.remadeBy(owner) {
 				return ReasonControlled, nil
 			}
 		}
 	}
 	return o.special()
+}
+
+// remadeBy says that a controller makes the object again as it was. Of a claim it makes an empty
+// one, unless the volume was never meant to outlive its pod.
+func (o object) remadeBy(owner metav1.OwnerReference) bool {
+	return !o.is("", "persistentvolumeclaims") || owner.Kind == "Pod"
 }
 
 // special are objects that are left out because of what they are.

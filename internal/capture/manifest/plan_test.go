@@ -35,7 +35,7 @@ func titles(p Plan) (all []string) {
 }
 
 func TestPlans(t *testing.T) {
-	everything := []string{"serviceaccounts", "configmaps", "persistentvolumeclaims", "gadgets.example.com", "deployments.apps", "services"}
+	everything := []string{"serviceaccounts", "configmaps", "persistentvolumeclaims", "endpointslices.discovery.k8s.io", "gadgets.example.com", "deployments.apps", "services"}
 	for what, c := range map[string]struct {
 		spec capturev1.ManifestCaptureRequestSpec
 		want []string
@@ -47,7 +47,7 @@ func TestPlans(t *testing.T) {
 		},
 		"with Secrets": {
 			spec: capturev1.ManifestCaptureRequestSpec{Selector: &capturev1.ManifestSelector{}, IncludeSecrets: true},
-			want: []string{"serviceaccounts", "configmaps", "secrets", "persistentvolumeclaims", "gadgets.example.com", "deployments.apps", "services"},
+			want: []string{"serviceaccounts", "configmaps", "secrets", "persistentvolumeclaims", "endpointslices.discovery.k8s.io", "gadgets.example.com", "deployments.apps", "services"},
 			skip: []meta.Reason{ReasonNotAtOneTime},
 		},
 		"by label": {

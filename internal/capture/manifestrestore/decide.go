@@ -142,8 +142,26 @@ func decideApplying(in input) fsm.Decision {
 		return work(in, Apply, ReasonApplying)
 	case r.Refusal != "":
 		return fsm.Fire(Broken, r.Refusal).Because("%s", r.Message)
+	case r.Awaits != "":
+		return awaitClaims(in)
 	}
 	return fsm.Fire(Applied, ReasonApplied)
+}
+
+// claimsWithin is how soon claims are looked at again: the requests that make them say no word
+// when they have.
+const claimsWithin = time.Second
+
+// awaitClaims: what may use volumes is written once the claims are there. Whether these have
+// their volumes yet does not matter; some get theirs only when a pod wants it.
+func awaitClaims(in input) fsm.Decision {
+	switch v := in.World.Volumes; {
+	case !v.Listed:
+		return fsm.Wait(ReasonNotLooked, "volumes").In(recheck)
+	case v.Unmade != "":
+		return fsm.Wait(ReasonWaitingForVolumes, "volumes").In(claimsWithin).Because("VolumeRestoreRequest %s has not made its claim yet", v.Unmade)
+	}
+	return work(in, Apply, ReasonApplying)
 }
 
 func decideVerifying(in input) fsm.Decision {

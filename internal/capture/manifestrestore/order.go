@@ -57,6 +57,10 @@ func rank(k Key) int {
 	return others
 }
 
+// MayUseVolumes says that an object may use claims, or have others made that do: a StatefulSet
+// makes a claim that it does not find, with an empty volume.
+func MayUseVolumes(k Key) bool { return rank(k) >= others }
+
 func before(a, b Key) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 }

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
 // Owner is a reference to an owner that is restored, too.
@@ -16,6 +17,9 @@ type Owner struct {
 // that is not restored has no UID here, and what refers to it would be collected.
 func (o Outline) owned(known map[Key]bool) (owners []Owner) {
 	for _, ref := range o.owners {
+		if o.isClaim() && ptr.Deref(ref.Controller, false) {
+			continue // who makes claims finds them by their names
+		}
 		group := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).Group
 		if key := (Key{group, ref.Kind, ref.Name}); known[key] && key != o.Key {
 			owners = append(owners, Owner{key, ref})

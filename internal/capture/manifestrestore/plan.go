@@ -28,6 +28,8 @@ func OutlineOf(obj *unstructured.Unstructured, frame int) Outline {
 	return Outline{Key: KeyOf(obj), Version: obj.GroupVersionKind().Version, Frame: frame, owners: obj.GetOwnerReferences(), leans: leans(obj)}
 }
 
+func (o Outline) isClaim() bool { return o.Kind == "PersistentVolumeClaim" && o.Group == "" }
+
 // GroupVersionKind is that of the object.
 func (o Outline) GroupVersionKind() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
@@ -73,13 +75,17 @@ func NewPlan(outlines []Outline, t Task) []Item {
 		}
 		known[key] = true
 		item := Item{Outline: o}
-		if key.Kind == "PersistentVolumeClaim" && key.Group == "" {
+		if o.isClaim() {
 			item.Capture, item.CaptureUID = captures[key.Name].VolumeCaptureRequest, captures[key.Name].UID
 		}
 		items = append(items, item)
 	}
 	for i := range items {
-		items[i].Owners = items[i].owned(known)
+		// A claim that gets its volume back comes before whoever may make an empty one of its
+		// name, its owner included, which takes it over when it finds it.
+		if items[i].Capture == "" {
+			items[i].Owners = items[i].owned(known)
+		}
 	}
 	return inOrder(items)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
@@ -198,6 +200,31 @@ func TestObjectsAreMadeAnew(t *testing.T) {
 	}
 }
 
+// A claim that gets its volume back comes before who would make an empty one of its name; so does one
+// that comes back empty, of a controller that would be faster.
+func TestClaimsComeBeforeTheirControllers(t *testing.T) {
+	db := Key{"apps", "StatefulSet", "db"}
+	of := func(name string, controller bool) *unstructured.Unstructured {
+		claim := object("v1", "PersistentVolumeClaim", name, db)
+		refs := claim.GetOwnerReferences()
+		refs[0].Controller = &controller
+		claim.SetOwnerReferences(refs)
+		return claim
+	}
+	with := task
+	with.Volumes = []capturev1.ManifestVolume{{Claim: "data", VolumeCaptureRequest: "nightly"}, {Claim: "log", VolumeCaptureRequest: "nightly"}, {Claim: "tmp", Empty: true}, {Claim: "own", Empty: true}}
+	plan := planned([]*unstructured.Unstructured{object("apps/v1", "StatefulSet", "db"), of("data", true), of("log", false), of("tmp", true), of("own", false)}, with)
+	want := []string{"PersistentVolumeClaim/data", "PersistentVolumeClaim/log", "PersistentVolumeClaim/tmp", "StatefulSet/db", "PersistentVolumeClaim/own"}
+	if diff := cmp.Diff(want, names(plan)); diff != "" {
+		t.Error(diff)
+	}
+	for i, item := range plan {
+		if MayUseVolumes(item.Key) != (i == 3) {
+			t.Errorf("%s may use volumes: %v", item.Name, MayUseVolumes(item.Key))
+		}
+	}
+}
+
 func TestAClaimWithACapturedVolumeIsAskedFor(t *testing.T) {
 	claim := object("v1", "PersistentVolumeClaim", "data")
 	claim.Object["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"}, "volumeName": "old-volume", "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
@@ -209,12 +236,19 @@ func TestAClaimWithACapturedVolumeIsAskedFor(t *testing.T) {
 	}
 	r := newRequest()
 	r.Spec.Requester = &capturev1.Requester{Username: "ann"}
-	v, err := VolumeRequest(r, plan[0], "old", born.Add(3000e9))
+	v, err := VolumeRequest(r, plan[0], "old", nil, born.Add(3000e9))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v.Spec.Requester.Username != "ann" || v.Spec.DeadlineSeconds != 600 || v.Spec.Source.VolumeCaptureRequest.Namespace != "old" {
 		t.Errorf("asks for %+v", v.Spec)
+	}
+	for takes, want := range map[string]string{"512Mi": "1Gi", "2Gi": "2Gi"} {
+		size := resource.MustParse(takes)
+		v, err := VolumeRequest(r, plan[0], "old", &size, born.Time)
+		if asked := v.Spec.VolumeClaimTemplate.Spec.Resources.Requests[corev1.ResourceStorage]; err != nil || asked.String() != want {
+			t.Errorf("for %s it asks for %s: %v", takes, &asked, err)
+		}
 	}
 	if mark := markOf(v.Spec.VolumeClaimTemplate.Annotations, r.UID); mark.As != capturev1.ResultCreated {
 		t.Errorf("the claim will not be known: %+v", mark)

@@ -34,7 +34,7 @@ func report(out *capturev1.ManifestRestoreRequest, in input, _ fsm.Decision, _ [
 func news(in input, phase fsm.Phase) (*Report, bool) {
 	r := in.World.Work.Report
 	begun := phase != Pending && phase != Preparing
-	return r, begun && r != nil && r.Refusal == "" && in.World.Work.State == Ended
+	return r, begun && r != nil && r.Refusal == "" && r.Awaits == "" && in.World.Work.State == Ended
 }
 
 func counts(r *Report) map[string]int32 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,8 +26,9 @@ func VolumeRequestName(by types.UID, claim string) string {
 }
 
 // VolumeRequest is the request that restores the volume of a claim, on behalf of the same
-// requester. It has no more time than the request that it is made for.
-func VolumeRequest(r *capturev1.ManifestRestoreRequest, i Item, from string, now time.Time) (*capturev1.VolumeRestoreRequest, error) {
+// requester. It has no more time than the request that it is made for, and asks for no less than
+// what was captured takes: drivers round up what a claim asked for.
+func VolumeRequest(r *capturev1.ManifestRestoreRequest, i Item, from string, takes *resource.Quantity, now time.Time) (*capturev1.VolumeRestoreRequest, error) {
 	var pvc corev1.PersistentVolumeClaim
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(i.Object.Object, &pvc); err != nil {
 		return nil, fmt.Errorf("read claim %s: %w", i.Name, err)
@@ -38,6 +40,9 @@ func VolumeRequest(r *capturev1.ManifestRestoreRequest, i Item, from string, now
 	annotations := map[string]string{MarkAnnotation: Mark{By: r.UID, As: capturev1.ResultCreated}.String()}
 	for key, value := range pvc.Annotations {
 		annotations[key] = value
+	}
+	if asked := pvc.Spec.Resources.Requests[corev1.ResourceStorage]; takes != nil && asked.Cmp(*takes) < 0 {
+		pvc.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *takes}
 	}
 	left := request.Deadline(r, r.Spec.DeadlineSeconds).Sub(now)
 	return &capturev1.VolumeRestoreRequest{

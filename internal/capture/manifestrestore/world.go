@@ -77,6 +77,9 @@ type Report struct {
 	Objects int32                             `json:"objects,omitempty"`
 	Counts  map[capturev1.RestoreResult]int32 `json:"counts,omitempty"`
 	Results []capturev1.ObjectResult          `json:"results,omitempty"`
+	// Awaits is the VolumeRestoreRequest whose claim must be there before the job can go on; ""
+	// if it came to its end.
+	Awaits string `json:"awaits,omitempty"`
 	// Blind is how many names could not be looked at, because the account may not.
 	Blind int32 `json:"blind,omitempty"`
 	// Reasons counts the results that failed by their reason.
@@ -98,6 +101,8 @@ type Volumes struct {
 	Listed bool `json:"listed,omitempty"`
 	// Unsettled is the name of one that has not ended; "" if there is none.
 	Unsettled string `json:"unsettled,omitempty"`
+	// Unmade is the name of one that has neither ended nor made its claim; "" if there is none.
+	Unmade string `json:"unmade,omitempty"`
 }
 
 // For names the job of a stage of a request.

@@ -1,9 +1,11 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -82,11 +84,35 @@ func (o ManifestRestore) volumes(ctx context.Context, r *capturev1.ManifestResto
 	v := manifestrestore.Volumes{Listed: true}
 	for i := range list.Items {
 		one := &list.Items[i]
-		if read.OwnedBy(one, keeper) && !ended(one.Status.Conditions) && v.Unsettled == "" {
-			v.Unsettled = one.Name
+		if !read.OwnedBy(one, keeper) || ended(one.Status.Conditions) {
+			continue
+		}
+		v.Unsettled = cmp.Or(v.Unsettled, one.Name)
+		if r.Status.Phase != manifestrestore.Applying || v.Unmade != "" {
+			continue
+		}
+		made, err := o.made(ctx, one)
+		if err != nil {
+			return manifestrestore.Volumes{}, err
+		}
+		if !made {
+			v.Unmade = one.Name
 		}
 	}
 	return v, nil
+}
+
+// made says that a request has made its claim.
+func (o ManifestRestore) made(ctx context.Context, v *capturev1.VolumeRestoreRequest) (bool, error) {
+	var claim corev1.PersistentVolumeClaim
+	key := read.Key{Namespace: v.Namespace, Name: v.Spec.VolumeClaimTemplate.Name}
+	switch err := o.Live.Get(ctx, key, &claim); {
+	case read.SaysGone(err, key.Name):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read claim %s: %w", key.Name, err)
+	}
+	return claim.Annotations[capturev1.RestoreAnnotation] == string(v.UID), nil
 }
 
 // ended says that a request has ended: only then it has the condition.

@@ -184,9 +184,10 @@ func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreR
 	case by == nil || by.UID == "":
 		s.Sight = volumerestore.Unfinished // nobody holds it yet
 		return s, nil
-	case !held(by, o.Namespace, volumecapture.HolderName(mark.By)) && moved != string(r.UID):
+	}
+	if free, err := o.free(ctx, r, &v); err != nil || !free {
 		s.Sight, s.Why = volumerestore.Consumed, "it belongs to PersistentVolumeClaim "+by.Namespace+"/"+by.Name
-		return s, nil
+		return s, err
 	}
 	size := v.Spec.Capacity[corev1.ResourceStorage]
 	s.Sight, s.Capacity = volumerestore.Ready, &size
@@ -197,6 +198,27 @@ func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreR
 		s.Mode = *v.Spec.VolumeMode
 	}
 	return s, nil
+}
+
+// free says that a volume is held for whoever restores it, or was moved by this request, or that it
+// bears the mark of a capture and belongs to a claim that is gone: the capture failed after it had
+// deleted the claim, or who moved the volume did not come to its end.
+func (o VolumeRestore) free(ctx context.Context, r *capturev1.VolumeRestoreRequest, v *corev1.PersistentVolume) (bool, error) {
+	mark, by := volumecapture.MarkOf(v), v.Spec.ClaimRef
+	switch {
+	case held(by, o.Namespace, volumecapture.HolderName(mark.By)), v.Annotations[capturev1.RestoreAnnotation] == string(r.UID):
+		return true, nil
+	case mark.By == "":
+		return false, nil
+	}
+	var claim corev1.PersistentVolumeClaim
+	switch err := o.Live.Get(ctx, read.Key{Namespace: by.Namespace, Name: by.Name}, &claim); {
+	case read.SaysGone(err, by.Name):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("read claim %s/%s: %w", by.Namespace, by.Name, err)
+	}
+	return claim.UID != by.UID, nil
 }
 
 func held(by *corev1.ObjectReference, namespace, name string) bool {

@@ -69,7 +69,8 @@ func (s *shelf) from(capture string) {
 
 func (s *shelf) look(t *testing.T) volumerestore.Source {
 	t.Helper()
-	objects := []client.Object{s.namespace, s.daily, s.taken, s.content, s.volume, s.class}
+	somebodys := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: volumecapture.HolderName("taken"), UID: "h1"}}
+	objects := []client.Object{s.namespace, s.daily, s.taken, s.content, s.volume, s.class, somebodys}
 	c := serving(t, objects...)
 	found, err := VolumeRestore{Live: read.Live{Reader: c}, Namespace: "system"}.source(t.Context(), s.request)
 	if err != nil {
@@ -116,6 +117,10 @@ func TestWhatCanBeRestored(t *testing.T) {
 		}, volumerestore.Ready},
 		"a detached volume that nobody holds yet": {func(s *shelf) { s.from("taken"); s.volume.Spec.ClaimRef = nil }, volumerestore.Unfinished},
 		"a detached volume that is somebody's":    {func(s *shelf) { s.from("taken"); s.volume.Spec.ClaimRef.Namespace = "shop" }, volumerestore.Consumed},
+		"one whose capture failed when its claim was gone": {func(s *shelf) {
+			s.request.Spec.Source = capturev1.VolumeSource{PersistentVolume: &capturev1.NameRef{Name: "volume"}}
+			s.volume.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "shop", Name: "long-gone", UID: "x"}
+		}, volumerestore.Ready},
 		"a detached volume that is ours already": {func(s *shelf) {
 			s.from("taken")
 			s.volume.Spec.ClaimRef.Namespace = "shop"

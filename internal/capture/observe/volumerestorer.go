@@ -11,6 +11,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -181,6 +182,8 @@ func (s scene) whose(v *corev1.PersistentVolume, uid types.UID) restorer.PV {
 		return seen
 	}
 	seen.Holder = by.Namespace + "/" + by.Name
+	mark := volumecapture.MarkOf(v).By
+	seen.Parked = mark != "" && by.Name == volumecapture.HolderName(mark)
 	switch {
 	case s.claim != nil && by.UID == s.claim.UID && v.Annotations[capturev1.RestoreAnnotation] == string(uid):
 		seen.Sight, seen.Marked = restorer.ForUs, v.Labels[capturev1.DetachedByLabel] != ""

@@ -17,7 +17,7 @@ func (w World) aim() fsm.Phase {
 		return Provisioning
 	case w.moved():
 		return Moving
-	case w.givenUp() && w.Claim.empty() && w.PV.Sight != ForUs:
+	case w.leftover():
 		return Discarding
 	case w.settled():
 		return Idle
@@ -25,6 +25,17 @@ func (w World) aim() fsm.Phase {
 		return Moving
 	}
 	return Claiming
+}
+
+// leftover says that the claim was made for nothing.
+func (w World) leftover() bool {
+	return w.givenUp() && w.Claim.empty() && w.PV.Sight != ForUs && !w.copied()
+}
+
+// copied says that the claim may be one that somebody made from the text of one of ours, for a
+// volume of that: it bears the same names. As long as the request is there it says what it made.
+func (w World) copied() bool {
+	return w.Request == Gone && w.PV.Sight != NoPV && !w.PV.Parked
 }
 
 // moved says that a volume was moved and bound, and is not yet like any other.

@@ -97,6 +97,8 @@ type PV struct {
 	UID             types.UID `json:"uid,omitempty"`
 	ResourceVersion string    `json:"resourceVersion,omitempty"`
 	Holder          string    `json:"holder,omitempty"` // who has it, for words
+	// Parked says that a detached volume is where its capture has put it.
+	Parked bool `json:"parked,omitempty"`
 	// Marked says that it was moved and still bears the marks of its capture: it outlives its claim.
 	Marked bool `json:"marked,omitempty"`
 }

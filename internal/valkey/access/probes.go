@@ -30,7 +30,7 @@ var examples = map[string]string{
 var notOperator = []string{"GET key", "SET key value", "DUMP key", "KEYS *", "EVAL script 0", "SHUTDOWN", "DEBUG x", "FLUSHALL", "MONITOR", "REPLICAOF x 0"}
 
 var (
-	isReplication = []string{"PING", "PSYNC ? -1", "REPLCONF ACK 0", "SELECT 0", "RESTORE-ASKING key 0 value"}
+	isReplication = []string{"PING", "PSYNC ? -1", "SYNC", "REPLCONF ACK 0", "SELECT 0", "RESTORE-ASKING key 0 value"}
 	// alsoReplication is for slots that move as a whole.
 	alsoReplication = []string{"CLUSTER SYNCSLOTS FINISH", "SET key value", "FUNCTION LOAD x"}
 	notReplication  = []string{"GET key", "KEYS *", "CONFIG GET x", "CONFIG SET x y", "ACL SETUSER x", "CLUSTER RESET", "SHUTDOWN", "EVAL script 0"}

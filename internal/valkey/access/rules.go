@@ -39,10 +39,10 @@ func operatorRules(version string) []string {
 }
 
 // replicationRules are for servers that log on to each other: as a replica to its
-// primary, and as the source of slots to their target. Key by key, the source restores;
+// primary (by SYNC on the second of two channels), and as the source of slots to their target. Key by key, the source restores;
 // as a whole, it sends every change that its clients make, too.
 func replicationRules(version string) []string {
-	rules := allow([]string{"~*"}, []string{"ping", "psync", "replconf", "select", "restore-asking"})
+	rules := allow([]string{"~*"}, []string{"ping", "psync", "sync", "replconf", "select", "restore-asking"})
 	if !topology.Older(version, "9") {
 		rules = append(rules, "+cluster|syncslots", "+@write", "+function")
 	}

@@ -187,6 +187,27 @@ func TestRemovalIsInOrder(t *testing.T) {
 	})
 }
 
+// Who goes may have the only copy: those that stay have all of their shard first.
+func TestOnlyCopiesDoNotGo(t *testing.T) {
+	for name, change := range map[string]func(stays *topology.Node){
+		"all have a copy":          func(*topology.Node) {},
+		"one that stays is silent": func(n *topology.Node) { n.Server = nil },
+		"one is still copying":     func(n *topology.Node) { n.Server.Syncing = true },
+		"one has no link":          func(n *topology.Node) { n.Server.Synced = false },
+	} {
+		_, all := standingCluster(sized(newCluster(), Even(3, 2)))
+		w := clone(all[len(all)-1].world)
+		w.Reservation.State = Ours
+		change(&w.Nodes[1])
+		c := sized(newCluster(), Even(3, 1))
+		c.Status.Phase, c.Status.Since = RemovingNodesFromCluster, *ago(time.Minute)
+		d := decideRemovingNodesFromCluster(input{Obj: c, World: w, Now: present})
+		if sound := name == "all have a copy"; sound != (len(d.Do) == 3) || sound != (d.Reason != ReasonNoCopy) {
+			t.Errorf("%s: %v, %s: %s", name, d.Do, d.Reason, d.Message)
+		}
+	}
+}
+
 // Slots leave a shard before it goes, and nothing is moved of which it is not known whose it is.
 func TestEvacuationComesFirst(t *testing.T) {
 	fewer := func(c *valkeyv1.ValkeyCluster, w *World) { c.Spec.Masters, w.Reservation.State = 2, Ours }
@@ -200,6 +221,9 @@ func TestEvacuationComesFirst(t *testing.T) {
 			w.Nodes[3].Server.Synced = false
 		}, "", EvacuatingSlots},
 		"a server is silent": {func(c *valkeyv1.ValkeyCluster, w *World) { fewer(c, w); w.Nodes[3].Server = nil }, "", EvacuatingSlots},
+		"more are wanted, with fewer replicas": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			c.Spec.Masters, c.Spec.ReplicasPerMaster, w.Reservation.State = 4, ptr.To(int32(0)), Ours
+		}, "", ScalingUpStatefulSet},
 		"it is wanted back": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			fewer(c, w)
 			c.Spec.Masters = 3

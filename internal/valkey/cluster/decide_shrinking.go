@@ -56,6 +56,9 @@ func decideRemovingNodesFromCluster(in input) fsm.Decision {
 	if d, owns := handOver(in); owns {
 		return d
 	}
+	if doubt := plan.Behind(w.Nodes, leaving(in), lag); doubt != "" {
+		return fsm.Wait(ReasonNoCopy, "valkey").In(recheck).Because("those that stay to have all of their shard, before others of it go: %s", doubt)
+	}
 	const words = "servers that go to be forgotten by those that stay"
 	if left := linger - in.Now.Sub(lastMoved(in)); left > 0 {
 		return fsm.Wait(ReasonForgetting, "valkey").In(left).Because("clients to hear from servers that go where their slots are")
@@ -158,20 +161,24 @@ func decideScalingDownStatefulSet(in input) fsm.Decision {
 	return fsm.Fire(StatefulSetScaled, ReasonApplied)
 }
 
+// leaving are the names of pods that are to go now.
+func leaving(in input) (names []string) {
+	for _, n := range in.World.Nodes {
+		if leaves(in, n) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
 // shrinkage removes the last shards and makes others narrower, if nothing is in the pods
 // that go.
 func shrinkage(in input) (effects []fsm.Effect, doubt string) {
-	w, wanted := in.World, Wanted(in.Obj)
-	var leaving []string
-	for _, n := range w.Nodes {
-		if leaves(in, n) {
-			leaving = append(leaving, n.Name)
-		}
-	}
-	if len(leaving) == 0 {
+	w, wanted, gone := in.World, Wanted(in.Obj), leaving(in)
+	if len(gone) == 0 {
 		return nil, ""
 	}
-	proof, doubt := plan.ProveShrink(w.Nodes, leaving)
+	proof, doubt := plan.ProveShrink(w.Nodes, gone, lag)
 	if doubt != "" {
 		return nil, doubt
 	}

@@ -64,17 +64,17 @@ func decideDegraded(in input) fsm.Decision {
 	if healthy {
 		return fsm.Fire(ClusterHealthy, ReasonClusterHealthy).Because("%s", healthyWords(in.World))
 	}
-	if words, lost := majorityLost(in); lost {
-		return withHousekeeping(in, ReasonMajorityLost, words)
-	}
-	if words, lost := shardLost(in); lost {
-		return withHousekeeping(in, ReasonDataLost, words)
-	}
 	if why, lacks := in.World.lacks(); lacks {
 		doubt = why
 	}
 	if effects := asked(in); len(effects) > 0 {
 		return fsm.Do(ReasonUpgrading, effects...).Because("%s", doubt)
+	}
+	if words, lost := shardLost(in); lost {
+		return withHousekeeping(in, ReasonDataLost, words)
+	}
+	if words, lost := majorityLost(in); lost {
+		return withHousekeeping(in, ReasonMajorityLost, words)
 	}
 	if scales, pending := scale(in); pending && !scales.Waits() && approved(in) {
 		return scales

@@ -228,3 +228,18 @@ func (e Meet) String() string {
 func memberOf(n topology.Node) Member {
 	return Member{Pod: n.Name, Addr: n.Addr, ID: n.Server.ID}
 }
+
+// Evidence implements fsm.Proven.
+func (e Forget) Evidence() string { return plan.Evidence(e.Proof) }
+
+// Evidence implements fsm.Proven.
+func (e Bury) Evidence() string { return plan.Evidence(e.Proof) }
+
+// Evidence implements fsm.Proven.
+func (e Failover) Evidence() string { return plan.Evidence(e.Proof) }
+
+// Evidence implements fsm.Proven.
+func (e RemoveShard) Evidence() string { return plan.Evidence(e.Proof) }
+
+// Evidence implements fsm.Proven.
+func (e ApplyChild) Evidence() string { return plan.Evidence(e.Proof) }

@@ -34,6 +34,7 @@ func heal(in input) (fsm.Decision, bool) {
 		{joining, "servers in the place of lost ones to join"},
 		{following, "servers in the place of lost ones to follow their primary"},
 		{strangers, "servers that are gone to be forgotten"},
+		{bereaved, "servers that lost their data, and wait for who had a copy, to begin anew"},
 		{buried, "the owner of slots whose data is gone to be forgotten"},
 		{replaced, "a shard that lost all its data to serve again, with nothing"},
 	} {
@@ -121,7 +122,8 @@ func strangers(in input) (effects []fsm.Effect) {
 	if absent {
 		return nil
 	}
-	ids, at := givenUp(in.World.Nodes)
+	// Who has no address is not looked for, and so never found to fail.
+	ids, at := missed(in.World.Nodes, topology.Failed, topology.Unlocated)
 	for _, id := range ids {
 		if proof, doubt := plan.ProveForget(in.World.Nodes, id); doubt == "" {
 			effects = append(effects, Forget{at[id], id, proof})
@@ -130,8 +132,8 @@ func strangers(in input) (effects []fsm.Effect) {
 	return effects
 }
 
-// givenUp are servers that nobody sees alive, and who lists them.
-func givenUp(nodes topology.Nodes) (ids []string, at map[string][]Member) {
+// missed are servers that everybody sees in one of these states, and who lists them.
+func missed(nodes topology.Nodes, states ...topology.State) (ids []string, at map[string][]Member) {
 	at = map[string][]Member{}
 	alive := map[string]bool{}
 	for _, by := range nodes {
@@ -142,7 +144,7 @@ func givenUp(nodes topology.Nodes) (ids []string, at map[string][]Member) {
 		for _, p := range by.Server.View {
 			switch {
 			case p.State == topology.Handshake:
-			case p.State != topology.Failed && p.State != topology.Unlocated: // who has no address is not looked for, and so never found to fail
+			case !slices.Contains(states, p.State):
 				alive[p.ID] = true
 			default:
 				if at[p.ID] == nil {

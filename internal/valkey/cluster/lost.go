@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -10,22 +11,30 @@ import (
 )
 
 // lostShards are those that came back with nothing: all their servers answer and hold nothing,
-// and there are slots that nobody owns, and others. As long as anybody is silent nothing is
-// called lost.
+// or are bereft, and there are slots that nobody owns, and others. As long as anybody else is
+// silent nothing is called lost.
 func lostShards(in input) (lost []int) {
 	w := in.World
-	_, missing := w.missing()
+	silent := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server == nil && !bereft(in, n) })
 	count, _, contested := w.Nodes.Assigned()
-	if !w.Formed || missing || contested || count == 0 || count == topology.TotalSlots {
+	if !w.Formed || silent || len(w.Nodes) != w.Shape.Nodes() || contested || count == topology.TotalSlots {
 		return nil
 	}
 	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
-		if _, holds := shard.Holding(); !holds && !leaves(in, shard[0]) {
+		something := slices.ContainsFunc(shard, func(n topology.Node) bool { return n.Server != nil && n.Server.Holds() && !barren(w, n) })
+		if !something && !leaves(in, shard[0]) {
 			lost = append(lost, i)
 		}
 	}
 	return lost
+}
+
+// barren is a replica that never had a copy of a primary that is gone.
+func barren(w World, n topology.Node) bool {
+	self := n.Server.Self()
+	_, answers := w.Nodes.ByID(self.Follows)
+	return self.Follows != "" && !answers && self.Slots == "" && n.Server.Empty && !n.Server.Copies()
 }
 
 // shardLost says so, and what a person can do about it.
@@ -34,6 +43,8 @@ func shardLost(in input) (words string, is bool) {
 	switch {
 	case len(lost) == 0:
 		return "", false
+	case in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !replaceable(in):
+		return fmt.Sprintf("shard %d came back empty while slots were on their way, whose keys may be elsewhere; see SlotsLost in the runbook", lost[0]), true
 	case replaceable(in):
 		return fmt.Sprintf("shard %d came back empty; spec.onTotalLoss asks for an empty one", lost[0]), true
 	}
@@ -46,12 +57,39 @@ func replaceable(in input) bool {
 	return in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && in.World.Migration != Moving && openSlots(in.World) == 0 && len(lostShards(in)) > 0
 }
 
+// bereft is a server that lost what it had, and is kept from starting by a replica that may have
+// it. Where data is in memory only, one that was replaced has nothing of it.
+func bereft(in input, n topology.Node) bool {
+	return n.Server == nil && n.Bereft && !n.Leaving && !in.Obj.Spec.Persistence.Enabled
+}
+
+// bereaved lets servers of lost shards begin anew that wait for who will not come: the pods of
+// primaries are replaced, and replicas forget whom they followed.
+//
+// NOTE: what would be lost is the name of the server. Of its data there is none: it said so, it
+// is not on a volume, and nobody else of its shard, who all answer, has any.
+func bereaved(in input) (effects []fsm.Effect) {
+	if !replaceable(in) {
+		return nil
+	}
+	for _, n := range in.World.Nodes {
+		switch {
+		case bereft(in, n):
+			effects = append(effects, DeletePod{n.Name, n.UID, n.Version})
+		case n.Server != nil && barren(in.World, n) && slices.Contains(lostShards(in), n.Shard):
+			effects = append(effects, Reset{memberOf(n)})
+		}
+	}
+	return effects
+}
+
 // buried lets everyone forget the owners of slots whose data is gone.
 func buried(in input) (effects []fsm.Effect) {
 	if !replaceable(in) {
 		return nil
 	}
-	ids, at := givenUp(in.World.Nodes)
+	// Where half of the primaries are gone, the others never come to call them failed.
+	ids, at := missed(in.World.Nodes, topology.Failed, topology.Unlocated, topology.Suspected)
 	for _, id := range ids {
 		if proof, doubt := plan.ProveBury(in.World.Nodes, id); doubt == "" {
 			effects = append(effects, Bury{at[id], id, proof})
@@ -64,7 +102,7 @@ func buried(in input) (effects []fsm.Effect) {
 // nobody is seen to own by anybody.
 func replaced(in input) (effects []fsm.Effect) {
 	free := unclaimed(in.World.Nodes)
-	if count, _, _ := in.World.Nodes.Assigned(); !replaceable(in) || free.Count() != topology.TotalSlots-count {
+	if count, _, _ := in.World.Nodes.Assigned(); count == 0 || !replaceable(in) || free.Count() != topology.TotalSlots-count {
 		return nil
 	}
 	w := staying(in)

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
@@ -89,6 +90,106 @@ func TestALostShardServesAgain(t *testing.T) {
 		"add-slots web-1-0 5462-10922", "replicate web-1-1 from web-1-0"}
 	if count, _, contested := w.Nodes.Assigned(); !slices.Equal(story, want) || count != topology.TotalSlots || contested {
 		t.Errorf("%d slots after %q", count, story)
+	}
+}
+
+// bereaving lets the owner of the second shard wait, without its data, for a replica that was replaced.
+func bereaving(c *valkeyv1.ValkeyCluster, w *World) {
+	shardIsLost(c, w)
+	w.Nodes[2].Server, w.Nodes[2].Ended, w.Nodes[2].Bereft = nil, true, true
+}
+
+// Who waits for a replica that has nothing waits in vain, and begins anew: where the data was in
+// memory, and nobody else may have it.
+func TestALostShardDoesNotWaitForItself(t *testing.T) {
+	also := func(change func(*valkeyv1.ValkeyCluster, *World)) func(*valkeyv1.ValkeyCluster, *World) {
+		return func(c *valkeyv1.ValkeyCluster, w *World) { bereaving(c, w); change(c, w) }
+	}
+	tryCautions(t, Degraded, map[string]caution{
+		"its replica was replaced": {bereaving, "delete-pod web-1-0", Degraded},
+		"the user does not want that": {also(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.OnTotalLoss = valkeyv1.FailOnTotalLoss }),
+			"", Degraded},
+		"it is not known to have lost anything": {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[2].Bereft = false }), "", Degraded},
+		"it is about to go":                     {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[2].Leaving = true }), "", Degraded},
+		"there are volumes":                     {also(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.Persistence.Enabled = true }), "", Degraded},
+		"its replica has keys":                  {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server.Empty = false }), "", Degraded},
+		"its replica is silent":                 {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server = nil }), "", Degraded},
+		"another is silent":                     {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[0].Server = nil }), "", Degraded},
+	})
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	bereaving(c, &w)
+	if words, lost := shardLost(input{Obj: c, World: w, Now: present}); !lost || !strings.Contains(words, "shard 1 came back empty") {
+		t.Errorf("lost: %t, %s", lost, words)
+	}
+}
+
+// A replica that had joined and never copied holds nothing, and follows nobody for ever.
+func TestALostShardHasNoHeirWithoutACopy(t *testing.T) {
+	joined := func(change func(*topology.Server)) func(*valkeyv1.ValkeyCluster, *World) {
+		return func(c *valkeyv1.ValkeyCluster, w *World) {
+			without("id of web-1-1")(c, w)
+			s := w.Nodes[3].Server
+			s.View[0].Follows, s.LinkDown, s.Synced = "id of web-1-0", -1, false
+			change(s)
+		}
+	}
+	tryCautions(t, Degraded, map[string]caution{
+		"it never copied":           {joined(func(*topology.Server) {}), "reset web-1-1", Degraded},
+		"it had a copy once":        {joined(func(s *topology.Server) { s.LinkDown = 7 }), "failover web-1-1 from id of web-1-0, which has ended", Degraded},
+		"it has keys":               {joined(func(s *topology.Server) { s.Empty = false }), "", Degraded},
+		"it follows one that lives": {joined(func(s *topology.Server) { s.View[0].Follows = "id of web-0-0" }), "", Degraded},
+		"the user does not want that": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			joined(func(*topology.Server) {})(c, w)
+			c.Spec.OnTotalLoss = valkeyv1.FailOnTotalLoss
+		}, "", Degraded},
+	})
+}
+
+// Where most of the primaries are lost, those that are left can only suspect it.
+func TestALostMajorityServesAgain(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = Degraded, *ago(1), 1
+	shardIsLost(c, &w)
+	for _, i := range []int{0, 1} {
+		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+		s := w.Nodes[i].Server
+		s.ID = "new id of " + w.Nodes[i].Name
+		s.View[0].ID, s.View[0].Shard = s.ID, s.ID
+	}
+	for _, i := range []int{4, 5} {
+		for j, p := range w.Nodes[i].Server.View {
+			if p.Shard != w.Nodes[4].Server.View[4].Shard {
+				w.Nodes[i].Server.View[j].State = topology.Suspected
+			}
+		}
+	}
+	if d := decideDegraded(input{Obj: c, World: w, Now: present}); d.Reason != ReasonDataLost {
+		t.Errorf("%s: %s", d.Reason, d.Message)
+	}
+	for range 20 {
+		d, heals := heal(input{Obj: c, World: w, Now: present})
+		if !heals {
+			break
+		}
+		for _, e := range d.Do {
+			command(w.Nodes, e)
+		}
+		befriend(w.Nodes)
+		converse(w.Nodes)
+	}
+	if count, _, contested := w.Nodes.Assigned(); count != topology.TotalSlots || contested {
+		t.Errorf("%d slots", count)
+	}
+}
+
+// What an upgrade asks for is done whatever is lost: it may be on its way back.
+func TestALostShardKeepsNoUpgradeWaiting(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	shardIsLost(c, &w)
+	c.Status.Phase, c.Spec.OnTotalLoss = Degraded, valkeyv1.FailOnTotalLoss
+	w.Upgrade, w.Reservation = &Upgrade{Name: "up", Asks: []Ask{{Shard: 0, Template: "other"}}}, Reservation{State: Others, Holder: "up"}
+	if d := decideDegraded(input{Obj: c, World: w, Now: present}); d.Reason != ReasonUpgrading || len(d.Do) == 0 {
+		t.Errorf("%s: %s, %v", d.Reason, d.Message, d.Do)
 	}
 }
 

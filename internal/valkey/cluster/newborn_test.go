@@ -172,6 +172,27 @@ func TestANewShardRunsWhatOthersDo(t *testing.T) {
 	}
 }
 
+// Shards that run the same image were left by nobody, whatever their templates are called.
+func TestAnUpgradeIsAbandonedByItsImages(t *testing.T) {
+	w := clone(made()[len(made())-1].world)
+	for i, c := range w.Children {
+		if c.Kind == KindStatefulSet {
+			w.Children[i].Image, w.Children[i].Template = "valkey:8.1", c.Name
+		}
+	}
+	if words := abandoned(w); words != "" {
+		t.Errorf("the same image: %s", words)
+	}
+	w.Children[len(w.Children)-1].Image = "valkey:9.1"
+	if words := abandoned(w); words == "" {
+		t.Error("another image, and not a word")
+	}
+	w.Upgrade = &Upgrade{Name: "up"}
+	if words := abandoned(w); words != "" {
+		t.Errorf("under way: %s", words)
+	}
+}
+
 // stranger is a server in the place of a lost one, which nobody has met.
 func stranger(w *World, change func(*topology.Server)) {
 	closeBudget(w)

@@ -71,6 +71,7 @@ const (
 	ReasonPodsRunning        fsm.Reason = "PodsRunning"        // every server answers
 	ReasonUnknownServer      fsm.Reason = "UnknownServer"      // a server is listed that no pod answers for
 	ReasonHoldsData          fsm.Reason = "HoldsData"          // a server holds what creation must not touch
+	ReasonNoCopy             fsm.Reason = "NoCopy"             // a replica that stays does not have all of its shard yet
 	ReasonMeeting            fsm.Reason = "Meeting"            // servers are being introduced to each other
 	ReasonMet                fsm.Reason = "Met"                // every server knows every other
 	ReasonAssigning          fsm.Reason = "Assigning"          // slots are being given to primaries

@@ -65,7 +65,9 @@ func safeWriter(in input, e fsm.Effect) error {
 	}
 	if d, deletes := e.(DeletePod); deletes {
 		i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Name == d.Name && n.UID == d.UID && n.UID != "" })
-		if i < 0 || w.Formed || !w.Nodes[i].Unborn || w.Nodes[i].Server != nil || w.Reservation.State != Ours {
+		unborn := i >= 0 && !w.Formed && w.Nodes[i].Unborn && w.Reservation.State == Ours
+		lost := i >= 0 && w.Nodes[i].Bereft && in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Persistence.Enabled
+		if !unborn && !lost || w.Nodes[i].Server != nil {
 			return errors.New("deletes a pod in which something may be")
 		}
 	}

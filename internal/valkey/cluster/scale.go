@@ -81,9 +81,10 @@ func notWanted(in input) bool {
 	return dropsShards(in) && !grows(in) && in.World.Migration != Moving && openSlots(in.World) == 0
 }
 
-// wantedBack says that nothing is to go any more of what is being removed.
+// wantedBack says that nothing is to go any more of what is being removed, or that something is
+// to be added first.
 func wantedBack(in input) bool {
-	return in.World.looked() && !dropsShards(in) && !narrows(in) && in.World.Migration != Moving && openSlots(in.World) == 0
+	return in.World.looked() && !dropsShards(in) && (!narrows(in) || grows(in)) && in.World.Migration != Moving && openSlots(in.World) == 0
 }
 
 // unfinished says that shards that are wanted do not have their share of the slots,

@@ -57,7 +57,7 @@ func narrowed(w World, leaving topology.Nodes) (effects []fsm.Effect) {
 	for _, n := range slices.Backward(leaving) {
 		names, width[n.Shard] = append(names, n.Name), n.Ordinal-1
 	}
-	proof, doubt := plan.ProveShrink(w.Nodes, names)
+	proof, doubt := plan.ProveShrink(w.Nodes, names, lag)
 	if doubt != "" {
 		return nil
 	}

@@ -1,11 +1,10 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
-	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -127,7 +126,7 @@ func follow(in input) (effects []fsm.Effect, words string) {
 	}
 	image, known := wantedImage(in)
 	if !known {
-		return effects, "the spec was edited, and " + differentTemplates
+		return effects, "the spec was edited, and " + differentImages
 	}
 	return append(effects, MakeUpgrade{name, image}), words
 }
@@ -189,25 +188,23 @@ func upgrading(in input) bool {
 	return !slices.ContainsFunc(in.World.Own, func(u OwnUpgrade) bool { return u.Name == name && u.Ended })
 }
 
-// abandoned says that shards run different templates, and nobody is about to change that.
+// abandoned says that shards run different images, and nobody is about to change that. Templates
+// may have other names, and the same in them: a shard that is added was never restarted, and one
+// that was rolled back has a name of its own.
 func abandoned(w World) string {
 	if w.Upgrade != nil {
 		return ""
 	}
 	first := ""
 	for _, c := range sets(w) {
-		// A shard that was rolled back names its template otherwise, and runs what others do.
-		if strings.HasPrefix(c.Template, valkeyv1.RevisionPrefix) {
+		if c.Image == "" {
 			continue
 		}
-		if first == "" {
-			first = c.Template
-		}
-		if c.Template != first {
-			return differentTemplates
+		if first = cmp.Or(first, c.Image); c.Image != first {
+			return differentImages
 		}
 	}
 	return ""
 }
 
-const differentTemplates = "shards run different templates, left by an upgrade that is gone; make a ValkeyUpgrade with the image that all should run"
+const differentImages = "shards run different images, left by an upgrade that is gone; make a ValkeyUpgrade with the image that all should run"

@@ -11,8 +11,12 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-// ErrRefused says that the server must not start. To try again is right.
-var ErrRefused = errors.New("the server must not start")
+// ErrRefused says that the server must not start. To try again is right. ErrBereft is one of
+// these: the server lost its data, and who followed it does not answer.
+var (
+	ErrRefused = errors.New("the server must not start")
+	ErrBereft  = fmt.Errorf("%w with nothing", ErrRefused)
+)
 
 const (
 	lookEvery    = 50 * time.Millisecond
@@ -79,7 +83,7 @@ func (w *wait) round(ctx context.Context) (done bool, err error) {
 	case guard.Start:
 		return true, nil
 	case guard.Refuse:
-		return true, fmt.Errorf("%w: %s", ErrRefused, v.Words)
+		return true, refusal(v)
 	case guard.Ask:
 		w.ask(ctx, v, wire.Forced, again(seen, w.timeout))
 	case guard.Crown:
@@ -93,6 +97,13 @@ func (w *wait) round(ctx context.Context) (done bool, err error) {
 	case guard.Wait:
 	}
 	return false, nil
+}
+
+func refusal(v guard.Verdict) error {
+	if v.Bereft {
+		return fmt.Errorf("%w: %s", ErrBereft, v.Words)
+	}
+	return fmt.Errorf("%w: %s", ErrRefused, v.Words)
 }
 
 // ask asks a replica to become the primary. What the others say next shows whether

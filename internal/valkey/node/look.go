@@ -46,11 +46,11 @@ func (l look) all(ctx context.Context) []guard.Seen {
 	return seen
 }
 
-// lost says that this server has not what it had, so that it matters what every
-// voter thinks.
-func (l look) lost() bool {
+// owned says that this server had slots, so that it matters what every voter thinks: whoever
+// else has them by now, and by whose vote.
+func (l look) owned() bool {
 	k := l.here.Known
-	return k != nil && k.Self.Follows == "" && k.Self.Slots != "" && l.here.Data != guard.Log
+	return k != nil && k.Self.Follows == "" && k.Self.Slots != ""
 }
 
 // known are addresses to begin with.
@@ -58,7 +58,7 @@ func (l look) known() (addrs []string) {
 	if k := l.here.Known; k != nil {
 		for _, p := range k.Peers {
 			voter := p.Follows == "" && p.Slots != ""
-			if p.Follows == k.Self.ID || len(addrs) < few || voter && l.lost() {
+			if p.Follows == k.Self.ID || len(addrs) < few || voter && l.owned() {
 				addrs = append(addrs, p.Addr)
 			}
 		}
@@ -81,7 +81,7 @@ func (l look) named(s guard.Seen) (addrs []string) {
 	}
 	for _, p := range s.View {
 		own := l.here.Known != nil && p.ID == l.here.Known.Self.ID
-		if own || here[p.Follows] || l.lost() && p.Slots != "" {
+		if own || here[p.Follows] || l.owned() && p.Slots != "" {
 			addrs = append(addrs, p.Addr)
 		}
 	}

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -134,7 +135,9 @@ func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod
 func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
 	at.UID, at.Addr, at.Host, at.Trouble = string(p.UID), addrOf(p), p.Spec.NodeName, trouble(p)
 	at.Version, at.Unborn = p.ResourceVersion, unborn(p)
-	at.EndedAt, at.Ended = ended(p)
+	if over := ended(p); over != nil {
+		at.Ended, at.EndedAt, at.Bereft = true, max(0, over.FinishedAt.Unix()), over.ExitCode == topology.ExitBereft
+	}
 	at.Leaving = p.DeletionTimestamp != nil
 	for _, c := range p.Spec.Containers {
 		if c.Name == spec.ServerContainer {
@@ -169,20 +172,16 @@ func unborn(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodPending
 }
 
-// ended says that the server of the pod is known not to run, and since when: its container
-// has ended, and no other was started since.
-func ended(p *corev1.Pod) (at int64, is bool) {
+// ended is how the server of the pod ended, if it is known not to run: its container has
+// ended, and no other was started since.
+func ended(p *corev1.Pod) *corev1.ContainerStateTerminated {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.Name != spec.ServerContainer || c.State.Running != nil {
 			continue
 		}
-		for _, over := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
-			if over != nil {
-				return max(0, over.FinishedAt.Unix()), true
-			}
-		}
+		return cmp.Or(c.State.Terminated, c.LastTerminationState.Terminated)
 	}
-	return 0, false
+	return nil
 }
 
 // onTheWay are the reasons for which a container waits in the course of things.

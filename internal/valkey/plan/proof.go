@@ -90,6 +90,14 @@ type (
 	shrinkProof struct{ evidence }
 )
 
+// Evidence is what a proof rests on, in words; "" if there is none.
+func Evidence(p Proof) string {
+	if p == nil {
+		return ""
+	}
+	return p.String()
+}
+
 func (forgetProof) forget()     {}
 func (buryProof) bury()         {}
 func (failoverProof) failover() {}

@@ -27,9 +27,6 @@ func ProveBury(n topology.Nodes, id string) (proof BuryProof, doubt string) {
 	if !emptyShard(n) {
 		return nil, "there is no shard without anything"
 	}
-	if doubt, quorum := n.Quorum(); !quorum {
-		return nil, doubt
-	}
 	seen := fmt.Sprintf("%s: all answer, nobody to it, nobody follows it, and a shard came back empty", id)
 	return buryProof{evidenceOf(seen, id)}, ""
 }
@@ -40,7 +37,7 @@ func missed(by topology.Node, id string) string {
 		switch {
 		case p.Follows == id:
 			return fmt.Sprintf("%s sees %s follow it", by.Name, p.ID)
-		case p.ID == id && p.State != topology.Failed && p.State != topology.Unlocated:
+		case p.ID == id && (p.State == "" || p.State == topology.Handshake):
 			return by.Name + " has not given it up"
 		}
 	}

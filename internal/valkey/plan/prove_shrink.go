@@ -7,9 +7,35 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
+// Behind is who stays of a shard that others leave, and does not have all of it: those that go
+// may be the only copy. lag is how many bytes behind a replica may be.
+func Behind(n topology.Nodes, leaving []string, lag int64) string {
+	goes := func(m topology.Node) bool { return slices.Contains(leaving, m.Name) }
+	stay := slices.DeleteFunc(slices.Clone(n), goes)
+	for _, m := range n {
+		shard := stay.Shard(m.Shard)
+		owner, owned := shard.Owner()
+		if !goes(m) || !owned {
+			continue // a shard of which nobody stays gave its slots away, and nobody is left to look at
+		}
+		for _, s := range shard {
+			switch {
+			case s.Name == owner.Name:
+			case s.Server == nil:
+				return s.Name + " does not answer"
+			default:
+				if doubt := s.Server.Trails(owner.Server, lag); doubt != "" {
+					return s.Name + " " + doubt
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // ProveShrink allows that pods are removed for good, with their volumes: those that
-// stay serve every slot, know only each other, and nothing is in those that go.
-func ProveShrink(n topology.Nodes, leaving []string) (proof ShrinkProof, doubt string) {
+// stay serve every slot, have all of it, know only each other, and nothing is in those that go.
+func ProveShrink(n topology.Nodes, leaving []string, lag int64) (proof ShrinkProof, doubt string) {
 	goes := func(m topology.Node) bool { return slices.Contains(leaving, m.Name) }
 	stay := slices.DeleteFunc(slices.Clone(n), goes)
 	if len(leaving) == 0 {
@@ -20,6 +46,9 @@ func ProveShrink(n topology.Nodes, leaving []string) (proof ShrinkProof, doubt s
 	}
 	if doubt = covered(stay); doubt != "" {
 		return nil, "without those that go: " + doubt
+	}
+	if doubt = Behind(n, leaving, lag); doubt != "" {
+		return nil, doubt
 	}
 	if id, by, found := stay.Stranger(); found {
 		return nil, fmt.Sprintf("%s still lists %s", by.Name, id)

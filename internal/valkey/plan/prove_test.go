@@ -272,8 +272,30 @@ func TestProveShrink(t *testing.T) {
 		"one that goes is still listed": {change: after(func(n topology.Nodes) { n[3].Server.View = append(n[3].Server.View, topology.Peer{ID: id(5)}) }), doubt: "web-1-1 still lists"},
 		"a slot is open":                {change: after(func(n topology.Nodes) { n[0].Server.Open = []topology.OpenSlot{{Slot: 7, Peer: id(2)}} }), doubt: "slot 7 open"},
 		"slots are contested":           {change: after(func(n topology.Nodes) { n[2].Server.View[2].Slots = "5-6" }), doubt: "claims slots"},
-	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveShrink(n, []string{"web-2-0", "web-2-1"})) })
-	if _, doubt := ProveShrink(sound(), nil); doubt == "" {
+	}, func(n topology.Nodes) (Proof, string) {
+		return plainly(ProveShrink(n, []string{"web-2-0", "web-2-1"}, 10))
+	})
+	if _, doubt := ProveShrink(sound(), nil, 10); doubt == "" {
 		t.Error("nothing to remove has a proof")
+	}
+}
+
+func TestBehind(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(topology.Nodes)
+		leaving string
+		doubt   string
+	}{
+		"its primary goes":           {func(topology.Nodes) {}, "web-0-0", ""},
+		"another shard is behind":    {func(n topology.Nodes) { n[3].Server.Synced = false }, "web-0-2", ""},
+		"the other has a copy":       {func(topology.Nodes) {}, "web-0-2", ""},
+		"the other is silent":        {func(n topology.Nodes) { n[1].Server = nil }, "web-0-2", "web-0-1 does not answer"},
+		"the other is sent all data": {func(n topology.Nodes) { n[1].Server.Syncing = true }, "web-0-2", "web-0-1 is being sent all data of its primary"},
+	} {
+		n := append(sound(), topology.Node{Pod: topology.Pod{Name: "web-0-2", Shard: 0, Ordinal: 2}})
+		c.change(n)
+		if doubt := Behind(n, []string{c.leaving}, 10); doubt != c.doubt {
+			t.Errorf("%s: %q", name, doubt)
+		}
 	}
 }

@@ -27,6 +27,9 @@ type Pod struct {
 	Ended bool `json:"ended,omitempty"`
 	// EndedAt is when, in seconds since 1970; 0 is not known.
 	EndedAt int64 `json:"endedAt,omitempty"`
+	// Bereft says that it ended because its server had lost its data, and was kept from starting:
+	// who followed it did not answer.
+	Bereft bool `json:"bereft,omitempty"`
 	// Leaving says that it is being deleted; until it is gone its server may still answer.
 	Leaving bool `json:"leaving,omitempty"`
 	// Version is the resourceVersion in which the pod was seen.
@@ -35,6 +38,10 @@ type Pod struct {
 	// ImagePullBackOff, CrashLoopBackOff, Unschedulable. "" is none known.
 	Trouble string `json:"trouble,omitempty"`
 }
+
+// ExitBereft is the exit code of a server that lost its data and was not started, because who
+// followed it does not answer.
+const ExitBereft = 76
 
 // Server is what one server said, of itself and of all that it knows.
 type Server struct {

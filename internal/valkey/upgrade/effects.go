@@ -49,3 +49,9 @@ func (e Failover) String() string      { return fmt.Sprintf("failover %s from %s
 func memberOf(n topology.Node) Member {
 	return Member{Pod: n.Name, Addr: n.Addr, ID: n.Server.ID}
 }
+
+// Evidence implements fsm.Proven.
+func (e DeletePod) Evidence() string { return plan.Evidence(e.Proof) }
+
+// Evidence implements fsm.Proven.
+func (e Failover) Evidence() string { return plan.Evidence(e.Proof) }

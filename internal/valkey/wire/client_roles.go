@@ -38,7 +38,7 @@ func (c *Client) Forget(ctx context.Context, at Target, id string) error {
 // Bury implements Writer.
 func (c *Client) Bury(ctx context.Context, at Target, id string) error {
 	return c.forget(ctx, at, id, func(gone topology.Peer) string {
-		if gone.State != topology.Failed && gone.State != topology.Unlocated {
+		if gone.State == "" || gone.State == topology.Handshake {
 			return "it has not failed"
 		}
 		return ""

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,6 +51,28 @@ func TestDisasterShardLost(t *testing.T) {
 			s.empty(vkc.Namespace, vkc)
 		})
 	}
+}
+
+// TestDisasterShardLostByHalves: a primary that has its data in memory loses it while its replica is replaced. It waits
+// for that replica, which nobody will ever see again.
+func TestDisasterShardLostByHalves(t *testing.T) {
+	s := newStage(t)
+	harness.NewManager(t, s.b, area).Start()
+	vkc := s.createAs(bedtest.Namespace(t, s.b), func(v *valkeyv1.ValkeyCluster) { v.Spec.OnTotalLoss = valkeyv1.RecreateOnTotalLoss })
+	s.running(vkc)
+	for range rounds {
+		began, was := time.Now(), s.pods(vkc)
+		replica := s.replicaOf(vkc, 1)
+		primary := vkc.Status.Shards[1].Primary
+		gone := was[replica]
+		s.signal(gone, "SIGSTOP") // or it would take over before it ends
+		s.must(s.c.Delete(t.Context(), &gone, client.GracePeriodSeconds(0)))
+		s.signal(was[primary], "SIGKILL")
+		s.replaced(vkc, map[string]corev1.Pod{replica: was[replica], primary: was[primary]})
+		s.whole(vkc)
+		harness.Row(t, "serves again, empty, after %s", time.Since(began).Round(100*time.Millisecond))
+	}
+	s.empty(vkc.Namespace, vkc)
 }
 
 // loseShard deletes the pods of one shard at once and without a warning.

@@ -7,12 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/servers"
 )
-
-// refused is the exit code of a start that must not be.
-const refused = 75
 
 // forEachVersion runs a test on a cluster of every version.
 func forEachVersion(t *testing.T, timeout time.Duration, persistent bool, try func(t *testing.T, c *cluster)) {
@@ -90,7 +88,7 @@ func TestAPrimaryDoesNotStartOverWhatReplicasMayHold(t *testing.T) {
 			s.kill()
 		}
 		primary.startWith(t, "--patience", "1s")
-		if code := primary.exited(t, settleWithin); code != refused {
+		if code := primary.exited(t, settleWithin); code != topology.ExitBereft {
 			t.Errorf("ended with %d\n%s", code, c.story())
 		}
 		if said := primary.said(t); !strings.Contains(said, "may hold the data") {

@@ -203,7 +203,7 @@ func TestNothingIsDroppedBeforeALinkIsBack(t *testing.T) {
 	forEachVersion(t, func(t *testing.T, c *cluster) {
 		l := c.startLoad(t)
 		less := c.secrets(t).Users(c.version)[1]
-		less.Rules = append(less.Rules, "-psync")
+		less.Rules = append(less.Rules, "-psync", "-sync") // without PSYNC it tries SYNC
 		c.must(t, c.client.Grant(t.Context(), c.servers[0].target(t), less))
 		c.set(access.ReplicationFile, "replication-2\nreplication-1\n")
 		r := &rotation{cluster: c}

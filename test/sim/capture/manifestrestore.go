@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -28,6 +29,7 @@ var (
 	secretKind          = corev1.SchemeGroupVersion.WithKind("Secret")
 	roleKind            = rbacv1.SchemeGroupVersion.WithKind("Role")
 	restoredClaimKind   = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
+	statefulSetKind     = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 )
 
 // manifestRestores are the stories of restores of manifests.
@@ -44,7 +46,7 @@ func manifestRestores() []*sim.Subject {
 
 func manifestRestore(name string, t restoreTale) *sim.Subject {
 	s := subject(name, tale{})
-	s.Kinds = []schema.GroupVersionKind{manifestRestoreKind, volumeRestoreKind, configMapKind, secretKind, roleKind, restoredClaimKind}
+	s.Kinds = []schema.GroupVersionKind{manifestRestoreKind, volumeRestoreKind, configMapKind, secretKind, roleKind, restoredClaimKind, statefulSetKind}
 	s.Open = t.open
 	return s
 }
@@ -66,12 +68,13 @@ type restoreStory struct {
 	world     *sim.World
 	request   *capturev1.ManifestRestoreRequest
 	namespace types.UID
-	theirs    types.UID // of what has a name that is needed
-	deleted   bool      // the user has deleted something that was restored
+	theirs    types.UID               // of what has a name that is needed
+	deleted   bool                    // the user has deleted something that was restored
+	asked     map[types.UID]time.Time // when volumes were asked for
 }
 
 func (t restoreTale) open(w *sim.World) *sim.Play {
-	s := &restoreStory{restoreTale: t, world: w}
+	s := &restoreStory{restoreTale: t, world: w, asked: map[types.UID]time.Time{}}
 	s.request = &capturev1.ManifestRestoreRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "back"},
 		Spec: capturev1.ManifestRestoreRequestSpec{

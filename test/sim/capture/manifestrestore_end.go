@@ -54,7 +54,22 @@ func (s *restoreStory) always(change sim.Change) error {
 	case change.Is.GetAnnotations()[manifestrestore.MarkAnnotation] == "":
 		return errors.New("what was written does not say by whom")
 	}
-	return s.owned(change.Is)
+	return errors.Join(s.owned(change.Is), s.supplied(change))
+}
+
+// supplied: a StatefulSet would make an empty claim if it did not find its own.
+func (s *restoreStory) supplied(change sim.Change) error {
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: s.world.Namespace, Name: "data"}}
+	if change.Kind != statefulSetKind.Kind {
+		return nil
+	}
+	if !s.world.Find(claim) {
+		return errors.New("what uses a claim was restored before it")
+	}
+	if asked := claim.Spec.Resources.Requests[corev1.ResourceStorage]; asked.String() != "2Gi" {
+		return fmt.Errorf("the claim asks for %s, which is not what was captured", &asked)
+	}
+	return nil
 }
 
 // owned: who is owned names an owner that exists.
@@ -78,6 +93,9 @@ func (s *restoreStory) end([]*unstructured.Unstructured) error {
 		if s.world.Find(configMap(s.world, name)) != want {
 			return fmt.Errorf("ConfigMap %s: there is %v", name, !want)
 		}
+	}
+	if s.volume && len(s.world.All(statefulSetKind)) != 1 {
+		return errors.New("what uses the volume was not restored")
 	}
 	if !s.taken {
 		return nil

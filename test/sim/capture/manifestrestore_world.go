@@ -4,17 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -44,6 +48,9 @@ func (s *restoreStory) captured() []fields {
 	if s.volume {
 		objects = append(objects, fields{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": fields{"name": "data"}, "spec": fields{
 			"accessModes": []any{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "1Gi"}},
+		}}, fields{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": fields{"name": "web"}, "spec": fields{
+			"selector": fields{"matchLabels": fields{"app": "web"}}, "serviceName": "web", "replicas": 0,
+			"template": fields{"metadata": fields{"labels": fields{"app": "web"}}, "spec": fields{"containers": []any{fields{"name": "web", "image": "web"}}}},
 		}})
 	}
 	return objects
@@ -63,6 +70,7 @@ func (s *restoreStory) prepare(ctx context.Context) error {
 			Rules: []rbacv1.PolicyRule{
 				{APIGroups: []string{""}, Resources: []string{"configmaps", "secrets", "persistentvolumeclaims"}, Verbs: verbs},
 				{APIGroups: []string{"rbac.authorization.k8s.io"}, Resources: []string{"roles"}, Verbs: verbs},
+				{APIGroups: []string{"apps"}, Resources: []string{"statefulsets"}, Verbs: verbs},
 			},
 		},
 		&rbacv1.RoleBinding{
@@ -95,7 +103,11 @@ func (s *restoreStory) write(ctx context.Context) error {
 		ResourceVersion: "1",
 	}
 	if s.volume {
-		spec.Volumes = []capturev1.ManifestVolume{{Claim: "data", VolumeCaptureRequest: "nightly"}}
+		nightly, err := s.nightly(ctx)
+		if err != nil {
+			return err
+		}
+		spec.Volumes = []capturev1.ManifestVolume{{Claim: "data", VolumeCaptureRequest: nightly.Name, UID: nightly.UID}}
 	}
 	e, err := checkpoint.NewEncoder(uid, nil)
 	if err != nil {
@@ -125,6 +137,27 @@ func (s *restoreStory) write(ctx context.Context) error {
 	return s.world.Client.Create(ctx, made)
 }
 
+// nightly is the capture of the volume, whose driver gave it more than the claim had asked for.
+func (s *restoreStory) nightly(ctx context.Context) (*capturev1.VolumeCaptureRequest, error) {
+	taken := &capturev1.VolumeCaptureRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.world.Namespace, Name: "nightly"},
+		Spec:       capturev1.VolumeCaptureRequestSpec{Target: capturev1.ClaimTarget{Name: "data"}},
+	}
+	if err := s.world.Client.Create(ctx, taken); err != nil {
+		return nil, fmt.Errorf("make volume capture: %w", err)
+	}
+	taken.Status.Phase, taken.Status.RestoreSize = volumecapture.Succeeded, ptr.To(resource.MustParse("2Gi"))
+	taken.Status.Conditions = []metav1.Condition{ready(s.world.Now())}
+	if err := s.world.Client.Status().Update(ctx, taken); err != nil {
+		return nil, fmt.Errorf("end volume capture: %w", err)
+	}
+	return taken, nil
+}
+
+func ready(at time.Time) metav1.Condition {
+	return metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionTrue, Reason: string(capturev1.ReasonCompleted), LastTransitionTime: metav1.NewTime(at)}
+}
+
 // delete deletes what was restored, and has the request looked at: by whoever sees it as it
 // was a while ago, too.
 func (s *restoreStory) delete(ctx context.Context) error {
@@ -137,29 +170,51 @@ func (s *restoreStory) delete(ctx context.Context) error {
 	return s.world.Client.Patch(ctx, touched, client.MergeFrom(s.request))
 }
 
-// restoreVolumes plays the controller of VolumeRestoreRequests, and the driver behind it.
+// claimedAfter is how long the controller of VolumeRestoreRequests takes to make a claim: longer than
+// whoever does not wait for it.
+const claimedAfter = 2 * time.Second
+
+// restoreVolumes plays that controller, and the driver behind it: it makes the claim after a while,
+// and gives it its volume when it looks again.
 func (s *restoreStory) restoreVolumes(ctx context.Context) (changed bool, next time.Time, err error) {
 	for _, found := range s.world.All(volumeRestoreKind) {
 		v := &capturev1.VolumeRestoreRequest{ObjectMeta: metav1.ObjectMeta{Namespace: found.GetNamespace(), Name: found.GetName()}}
 		if !s.world.Find(v) || len(v.Status.Conditions) > 0 {
 			continue
 		}
-		template := v.Spec.VolumeClaimTemplate
-		claim := &corev1.PersistentVolumeClaim{
-			ObjectMeta: metav1.ObjectMeta{Namespace: v.Namespace, Name: template.Name, Annotations: template.Annotations},
-			Spec:       corev1.PersistentVolumeClaimSpec{AccessModes: template.Spec.AccessModes, Resources: template.Spec.Resources},
+		if _, known := s.asked[v.UID]; !known {
+			s.asked[v.UID] = s.world.Now()
 		}
-		if err := s.world.Client.Create(ctx, claim); err != nil {
-			return false, next, fmt.Errorf("make claim: %w", err)
+		if due := s.asked[v.UID].Add(claimedAfter); s.world.Now().Before(due) {
+			next = due
+			continue
 		}
-		v.Status.PVCRef = &capturev1.ArtifactRef{APIVersion: "v1", Kind: "PersistentVolumeClaim", Name: claim.Name, UID: claim.UID}
-		v.Status.Conditions = []metav1.Condition{{
-			Type: fsm.Ready, Status: metav1.ConditionTrue, Reason: string(capturev1.ReasonCompleted), LastTransitionTime: metav1.NewTime(s.world.Now()),
-		}}
-		if err := s.world.Client.Status().Update(ctx, v); err != nil {
-			return false, next, fmt.Errorf("end volume restore: %w", err)
+		claim := claimOf(v)
+		if is := claim.DeepCopy(); s.world.Find(is) {
+			err = s.bind(ctx, v, is)
+		} else {
+			err = s.world.Client.Create(ctx, claim)
+		}
+		if err != nil {
+			return false, next, fmt.Errorf("restore volume: %w", err)
 		}
 		changed = true
 	}
 	return changed, next, nil
+}
+
+func claimOf(v *capturev1.VolumeRestoreRequest) *corev1.PersistentVolumeClaim {
+	t := v.Spec.VolumeClaimTemplate
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: v.Namespace, Name: t.Name, Annotations: map[string]string{capturev1.RestoreAnnotation: string(v.UID)}},
+		Spec:       corev1.PersistentVolumeClaimSpec{AccessModes: t.Spec.AccessModes, Resources: t.Spec.Resources},
+	}
+	maps.Copy(claim.Annotations, t.Annotations)
+	return claim
+}
+
+func (s *restoreStory) bind(ctx context.Context, v *capturev1.VolumeRestoreRequest, claim *corev1.PersistentVolumeClaim) error {
+	v.Status.PVCRef = &capturev1.ArtifactRef{APIVersion: "v1", Kind: "PersistentVolumeClaim", Name: claim.Name, UID: claim.UID}
+	v.Status.Conditions = []metav1.Condition{ready(s.world.Now())}
+	return s.world.Client.Status().Update(ctx, v)
 }

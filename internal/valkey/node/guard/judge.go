@@ -72,7 +72,8 @@ func judgeLoss(h Here, seen []Seen) Verdict {
 		return succeed(h, seen, holders)
 	}
 	if id, missing := absent(h, seen); missing {
-		return late(h, Verdict{Do: Wait, Words: fmt.Sprintf("there is %s to load, and %s, which followed this server, does not answer and may hold the data", h.Data, id)})
+		words := fmt.Sprintf("there is %s to load, and %s, which followed this server, does not answer and may hold the data", h.Data, id)
+		return late(h, Verdict{Do: Wait, Bereft: h.Data == Nothing, Words: words})
 	}
 	return Verdict{Do: Start, Words: "no replica holds its data"}
 }
@@ -125,7 +126,7 @@ func late(h Here, v Verdict) Verdict {
 	case h.Data == Snapshot:
 		return Verdict{Do: Start, Words: "nobody took over in time: " + v.Words}
 	}
-	return Verdict{Do: Refuse, Words: v.Words}
+	return Verdict{Do: Refuse, Bereft: v.Bereft, Words: v.Words}
 }
 
 // intrudes finds a replica of another primary that would find this server where it

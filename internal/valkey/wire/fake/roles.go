@@ -49,7 +49,7 @@ func (c *Cluster) Forget(_ context.Context, at wire.Target, id string) error {
 
 // Bury implements wire.Writer, with what the client refuses by itself.
 func (c *Cluster) Bury(_ context.Context, at wire.Target, id string) error {
-	return c.letGo(at, id, func(gone *peer) bool { return gone.state != topology.Failed && gone.state != topology.Unlocated })
+	return c.letGo(at, id, func(gone *peer) bool { return gone.state == "" || gone.state == topology.Handshake })
 }
 
 func (c *Cluster) letGo(at wire.Target, id string, worth func(gone *peer) bool) error {
