@@ -4,6 +4,7 @@ package valkey
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func TestDisasterShardLost(t *testing.T) {
 			s := s.of(t)
 			vkc := s.createAs(bedtest.Namespace(t, s.b), func(v *valkeyv1.ValkeyCluster) { v.Spec.ReplicasPerMaster = ptr.To(replicas) })
 			s.running(vkc)
-			s.loseShard(vkc)
+			s.loseShards(vkc, "1")
 			harness.Eventually(t, runningWithin, poll, func() error {
 				s.must(s.c.Get(t.Context(), client.ObjectKeyFromObject(vkc), vkc))
 				ready := apimeta.FindStatusCondition(vkc.Status.Conditions, fsm.Ready)
@@ -44,10 +45,14 @@ func TestDisasterShardLost(t *testing.T) {
 			s.whole(vkc)
 			for range rounds - 1 {
 				began := time.Now()
-				s.loseShard(vkc)
+				s.loseShards(vkc, "1")
 				s.whole(vkc)
 				harness.Row(t, "%d replicas: serves again, empty, after %s", replicas, time.Since(began).Round(100*time.Millisecond))
 			}
+			began := time.Now()
+			s.loseShards(vkc, "1", "2") // and with them the majority
+			s.whole(vkc)
+			harness.Row(t, "%d replicas, two of three shards: serves again, empty, after %s", replicas, time.Since(began).Round(100*time.Millisecond))
 			s.empty(vkc.Namespace, vkc)
 		})
 	}
@@ -75,12 +80,12 @@ func TestDisasterShardLostByHalves(t *testing.T) {
 	s.empty(vkc.Namespace, vkc)
 }
 
-// loseShard deletes the pods of one shard at once and without a warning.
-func (s *stage) loseShard(vkc *valkeyv1.ValkeyCluster) {
+// loseShards deletes the pods of shards at once and without a warning.
+func (s *stage) loseShards(vkc *valkeyv1.ValkeyCluster, shards ...string) {
 	s.t.Helper()
 	was := s.pods(vkc)
 	for name, p := range was {
-		if p.Labels[valkeyv1.ShardLabel] != "1" {
+		if !slices.Contains(shards, p.Labels[valkeyv1.ShardLabel]) {
 			delete(was, name)
 			continue
 		}
