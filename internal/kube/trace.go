@@ -68,6 +68,9 @@ func (t *Trace) count(c counted, n float64) {
 	}
 }
 
+// longestAction is as well.
+const longestAction = 128
+
 // longestNote is what the API server takes, in bytes; it refuses an event with more.
 const longestNote = 1024
 
@@ -158,7 +161,9 @@ func inWords(way []fsm.Hop, p *meta.Progress) string {
 func traceProofs[T Object[T]](t *Trace, obj T, outcomes []fsm.Outcome) {
 	for _, o := range outcomes {
 		if proven, is := o.Effect.(fsm.Proven); is && o.Err == nil && proven.Evidence() != "" {
-			t.event(obj, corev1.EventTypeNormal, "Proven", string(obj.GetProgress().Phase), o.Effect.String()+": "+proven.Evidence())
+			// Events that differ in their notes only are one event, so what was done is the action.
+			what := o.Effect.String()
+			t.event(obj, corev1.EventTypeNormal, "Proven", what[:min(len(what), longestAction)], what+": "+proven.Evidence())
 		}
 	}
 }

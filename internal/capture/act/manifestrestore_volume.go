@@ -115,15 +115,13 @@ func (j *restoreJob) claim(ctx context.Context) error {
 // lacks says that a claim will not be there, and ends the restore at it.
 func (j *restoreJob) lacks(ctx context.Context, i int) (bool, error) {
 	item, was := j.items[i], j.results[i]
+	if was.Result == capturev1.ResultFailed { // also where the claim is somebody's, who has the name: the data is another
+		j.stop()
+		return true, nil
+	}
 	there, err := j.looked(ctx, item)
 	if err != nil {
 		return false, fmt.Errorf("look for claim %s: %w", item.Name, err)
-	}
-	if was.Result == capturev1.ResultFailed {
-		if there == nil { // or it is somebody's, who has the name
-			j.stop()
-		}
-		return there == nil, nil
 	}
 	v, err := j.volumeRequest(ctx, item)
 	if err != nil {

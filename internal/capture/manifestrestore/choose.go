@@ -59,6 +59,8 @@ func Choose(i Item, policy capturev1.ConflictPolicy, seen Seen) (Move, capturev1
 // taken is what becomes of an item whose name is somebody else's.
 func taken(i Item, policy capturev1.ConflictPolicy, seen Seen) (r capturev1.ObjectResult, leave bool) {
 	switch {
+	case i.Capture != "" && seen.Leaving: // what is to use it would find nothing in a moment
+		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "the claim that is there is being deleted; try again when it is gone"), true
 	case policy == capturev1.ConflictSkip:
 		return result(capturev1.ResultSkipped, capturev1.ReasonNameTaken, ""), true
 	case policy != capturev1.ConflictReplace:

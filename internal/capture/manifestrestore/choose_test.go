@@ -22,19 +22,20 @@ func TestWhatBecomesOfAName(t *testing.T) {
 		result capturev1.RestoreResult
 		reason fsm.Reason
 	}{
-		"a free name":                     {policy: capturev1.ConflictFail, move: Create},
-		"our own, from before a crash":    {policy: capturev1.ConflictFail, seen: ours, move: Leave, result: capturev1.ResultReplaced},
-		"Fail":                            {policy: capturev1.ConflictFail, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonConflict},
-		"a policy that nobody knows":      {policy: "Other", seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonConflict},
-		"Skip":                            {policy: capturev1.ConflictSkip, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultSkipped, reason: capturev1.ReasonNameTaken},
-		"Replace":                         {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Replace},
-		"Replace what is controlled":      {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1", Controlled: true}, move: Leave, result: capturev1.ResultFailed, reason: ReasonControlled},
-		"Replace what is being deleted":   {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1", Leaving: true}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
-		"Replace a claim with a volume":   {item: Item{Capture: "nightly"}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
-		"Replace a kind of ours":          {item: Item{Outline: Outline{Key: Key{Group: "valkey.statecraft.dev"}}}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: ReasonOwnKind},
-		"create a kind of ours":           {item: Item{Outline: Outline{Key: Key{Group: "valkey.statecraft.dev"}}}, policy: capturev1.ConflictReplace, move: Create},
-		"a request is not restored":       {item: Item{Outline: Outline{Key: Key{Group: "capture.statecraft.dev"}}}, move: Leave, result: capturev1.ResultSkipped, reason: ReasonOwnKind},
-		"a group that only ends like one": {item: Item{Outline: Outline{Key: Key{Group: "notstatecraft.dev"}}}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Replace},
+		"a free name":                        {policy: capturev1.ConflictFail, move: Create},
+		"our own, from before a crash":       {policy: capturev1.ConflictFail, seen: ours, move: Leave, result: capturev1.ResultReplaced},
+		"Fail":                               {policy: capturev1.ConflictFail, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonConflict},
+		"a policy that nobody knows":         {policy: "Other", seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonConflict},
+		"Skip":                               {policy: capturev1.ConflictSkip, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultSkipped, reason: capturev1.ReasonNameTaken},
+		"Replace":                            {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Replace},
+		"Replace what is controlled":         {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1", Controlled: true}, move: Leave, result: capturev1.ResultFailed, reason: ReasonControlled},
+		"Skip a claim that is being deleted": {item: Item{Capture: "nightly"}, policy: capturev1.ConflictSkip, seen: Seen{UID: "u1", Leaving: true}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
+		"Replace what is being deleted":      {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1", Leaving: true}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
+		"Replace a claim with a volume":      {item: Item{Capture: "nightly"}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
+		"Replace a kind of ours":             {item: Item{Outline: Outline{Key: Key{Group: "valkey.statecraft.dev"}}}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: ReasonOwnKind},
+		"create a kind of ours":              {item: Item{Outline: Outline{Key: Key{Group: "valkey.statecraft.dev"}}}, policy: capturev1.ConflictReplace, move: Create},
+		"a request is not restored":          {item: Item{Outline: Outline{Key: Key{Group: "capture.statecraft.dev"}}}, move: Leave, result: capturev1.ResultSkipped, reason: ReasonOwnKind},
+		"a group that only ends like one":    {item: Item{Outline: Outline{Key: Key{Group: "notstatecraft.dev"}}}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Replace},
 	} {
 		move, r := Choose(c.item, c.policy, c.seen)
 		if move != c.move || r.Result != c.result || r.Reason != c.reason {

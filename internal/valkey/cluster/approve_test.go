@@ -24,7 +24,7 @@ func safePlan(in input, e fsm.Effect) error {
 	c, shapes := in.Obj, false
 	switch e := e.(type) {
 	case MoveSlots, RemoveShard, Reset:
-		shapes = !dismisses(in, e)
+		shapes = !dismisses(in, e) && !replaces(in, e)
 	case ApplyChild:
 		shapes = e.Child.Kind == KindStatefulSet && slices.Contains(scaling, c.Status.Phase)
 	case MakeUpgrade:

@@ -70,11 +70,15 @@ func decideDegraded(in input) fsm.Decision {
 	if effects := asked(in); len(effects) > 0 {
 		return fsm.Do(ReasonUpgrading, effects...).Because("%s", doubt)
 	}
+	majority, gone := majorityLost(in)
+	if gone && takeover(in, in.World.Nodes.Owners()) != "" { // something is left, which a person can bring back
+		return withHousekeeping(in, ReasonMajorityLost, majority)
+	}
 	if words, lost := shardLost(in); lost {
 		return withHousekeeping(in, ReasonDataLost, words)
 	}
-	if words, lost := majorityLost(in); lost {
-		return withHousekeeping(in, ReasonMajorityLost, words)
+	if gone {
+		return withHousekeeping(in, ReasonMajorityLost, majority)
 	}
 	if scales, pending := scale(in); pending && !scales.Waits() && approved(in) {
 		return scales

@@ -69,7 +69,7 @@ func misled(nodes topology.Nodes, n topology.Node) (to []Member) {
 		if by.Server == nil || by.Name == n.Name || len(to) == mostHosts || !n.Server.Knows(by.Server.ID) {
 			continue
 		}
-		if p, listed := by.Server.Peer(n.Server.ID); listed && p.State != topology.Handshake && p.Addr != "" && p.Addr != n.Addr {
+		if p, listed := by.Server.Peer(n.Server.ID); listed && p.State != topology.Handshake && p.Addr != n.Addr {
 			to = append(to, memberOf(by))
 		}
 	}

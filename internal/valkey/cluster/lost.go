@@ -30,11 +30,23 @@ func lostShards(in input) (lost []int) {
 	return lost
 }
 
-// barren is a replica that never had a copy of a primary that is gone.
+// barren is a replica that never had a copy of a primary that is gone, and is not about to get one:
+// a primary whose pod is gone may live on out of our sight.
 func barren(w World, n topology.Node) bool {
 	self := n.Server.Self()
-	_, answers := w.Nodes.ByID(self.Follows)
-	return self.Follows != "" && !answers && self.Slots == "" && n.Server.Empty && !n.Server.Copies()
+	return self.Follows != "" && !heardOf(w.Nodes, self.Follows) && self.Slots == "" &&
+		n.Server.Empty && !n.Server.Copies() && !n.Server.Syncing && !n.Server.Loading
+}
+
+// heardOf says that somebody takes a server for alive, if only itself.
+func heardOf(nodes topology.Nodes, id string) bool {
+	return slices.ContainsFunc(nodes, func(by topology.Node) bool {
+		if by.Server == nil {
+			return false
+		}
+		p, listed := by.Server.Peer(id)
+		return listed && p.State == ""
+	})
 }
 
 // shardLost says so, and what a person can do about it.
@@ -72,11 +84,16 @@ func bereaved(in input) (effects []fsm.Effect) {
 	if !replaceable(in) {
 		return nil
 	}
+	lost := lostShards(in)
+	everything := len(lost) == len(in.World.Shape)
 	for _, n := range in.World.Nodes {
 		switch {
+		case !slices.Contains(lost, n.Shard):
 		case bereft(in, n):
 			effects = append(effects, DeletePod{n.Name, n.UID, n.Version})
-		case n.Server != nil && barren(in.World, n) && slices.Contains(lostShards(in), n.Shard):
+		case barren(in.World, n):
+			effects = append(effects, Reset{memberOf(n)})
+		case everything && len(n.Server.View) > 1: // introduced already, and what it was for is lost as well
 			effects = append(effects, Reset{memberOf(n)})
 		}
 	}

@@ -113,8 +113,11 @@ func TestALostShardDoesNotWaitForItself(t *testing.T) {
 		"it is about to go":                     {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[2].Leaving = true }), "", Degraded},
 		"there are volumes":                     {also(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.Persistence.Enabled = true }), "", Degraded},
 		"its replica has keys":                  {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server.Empty = false }), "", Degraded},
-		"its replica is silent":                 {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server = nil }), "", Degraded},
-		"another is silent":                     {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[0].Server = nil }), "", Degraded},
+		"it is of a shard that has something": {also(func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Nodes[0].Server, w.Nodes[0].Ended, w.Nodes[0].Bereft = nil, true, true
+		}), "delete-pod web-1-0", Degraded},
+		"its replica is silent": {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server = nil }), "", Degraded},
+		"another is silent":     {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[0].Server = nil }), "", Degraded},
 	})
 	c, w := newCluster(), clone(made()[len(made())-1].world)
 	bereaving(c, &w)
@@ -134,8 +137,14 @@ func TestALostShardHasNoHeirWithoutACopy(t *testing.T) {
 		}
 	}
 	tryCautions(t, Degraded, map[string]caution{
-		"it never copied":           {joined(func(*topology.Server) {}), "reset web-1-1", Degraded},
-		"it had a copy once":        {joined(func(s *topology.Server) { s.LinkDown = 7 }), "failover web-1-1 from id of web-1-0, which has ended", Degraded},
+		"it never copied":    {joined(func(*topology.Server) {}), "reset web-1-1", Degraded},
+		"it had a copy once": {joined(func(s *topology.Server) { s.LinkDown = 7 }), "failover web-1-1 from id of web-1-0, which has ended", Degraded},
+		"it is copying":      {joined(func(s *topology.Server) { s.Syncing = true }), "", Degraded},
+		"its primary is heard of": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			joined(func(*topology.Server) {})(c, w)
+			view := w.Nodes[4].Server.View
+			view[slices.IndexFunc(view, func(p topology.Peer) bool { return p.ID == "id of web-1-0" })].State = ""
+		}, "", Degraded},
 		"it has keys":               {joined(func(s *topology.Server) { s.Empty = false }), "", Degraded},
 		"it follows one that lives": {joined(func(s *topology.Server) { s.View[0].Follows = "id of web-0-0" }), "", Degraded},
 		"the user does not want that": {func(c *valkeyv1.ValkeyCluster, w *World) {
@@ -179,6 +188,42 @@ func TestALostMajorityServesAgain(t *testing.T) {
 	}
 	if count, _, contested := w.Nodes.Assigned(); count != topology.TotalSlots || contested {
 		t.Errorf("%d slots", count)
+	}
+}
+
+// What is left of a primary that is gone is told before what is not.
+func TestALostShardIsNotAllThereIsToTell(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	c.Status.Phase = Degraded
+	shardIsLost(c, &w)
+	n := newborn(w.Nodes[0].Pod, "valkey:8.1") // its replica has everything
+	n.Server.ID, n.Server.View[0].ID = "new id of web-0-0", "new id of web-0-0"
+	w.Nodes[0] = n
+	if d := decideDegraded(input{Obj: c, World: w, Now: present}); d.Reason != ReasonMajorityLost || !strings.Contains(d.Message, "web-0-1") {
+		t.Errorf("%s: %s", d.Reason, d.Message)
+	}
+}
+
+// Where nobody serves any more, those that were just introduced begin anew with the others.
+func TestALostShardAmongLostOnes(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	c.Status.Phase, c.Spec.OnTotalLoss = Degraded, valkeyv1.RecreateOnTotalLoss
+	for i := range w.Nodes {
+		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+	}
+	a, b := w.Nodes[0].Server, w.Nodes[1].Server
+	a.View, b.View = append(a.View, b.View[0]), append(b.View, a.View[0])
+	for range 3 {
+		d, heals := heal(input{Obj: c, World: w, Now: present})
+		if !heals {
+			break
+		}
+		for _, e := range d.Do {
+			command(w.Nodes, e)
+		}
+	}
+	if !w.dataLost() {
+		t.Error("it is not known to have lost everything")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 )
 
 const (
@@ -20,8 +21,20 @@ const (
 	handOverTakes = 15 * time.Second
 )
 
-// forgottenBy is when servers that go should be gone: shards are handed over one after the other.
+// replicatedBy is when replicas should follow: newborn ones have nothing to copy.
+func replicatedBy(in input) time.Time {
+	if holdsKeys(in.World.Nodes) {
+		return in.Now.Add(copyTimeout)
+	}
+	return in.Now.Add(formTimeout)
+}
+
+// forgottenBy is when servers that go should be gone: shards are handed over one after the other, and
+// those that stay may have to copy theirs first.
 func forgottenBy(in input) time.Time {
+	if plan.Behind(in.World.Nodes, leaving(in), lag) != "" {
+		return in.Now.Add(copyTimeout)
+	}
 	return in.Now.Add(formTimeout + time.Duration(len(in.World.Shape))*handOverTakes)
 }
 
@@ -119,7 +132,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 				Class:  fsm.Working,
 				Decide: decideConfiguringReplicas,
 				On:     map[fsm.Event]fsm.Phase{ReplicasConfigured: VerifyingClusterHealth, ReconcileError: Failed},
-				Within: formTimeout,
+				Until:  replicatedBy,
 				Late:   ReconcileError,
 				Fail:   refused,
 			},

@@ -66,7 +66,7 @@ func safeWriter(in input, e fsm.Effect) error {
 	if d, deletes := e.(DeletePod); deletes {
 		i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Name == d.Name && n.UID == d.UID && n.UID != "" })
 		unborn := i >= 0 && !w.Formed && w.Nodes[i].Unborn && w.Reservation.State == Ours
-		lost := i >= 0 && w.Nodes[i].Bereft && in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Persistence.Enabled
+		lost := i >= 0 && w.Nodes[i].Bereft && slices.Contains(lostShards(in), w.Nodes[i].Shard) && in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Persistence.Enabled
 		if !unborn && !lost || w.Nodes[i].Server != nil {
 			return errors.New("deletes a pod in which something may be")
 		}
@@ -110,6 +110,11 @@ func replaces(in input, e fsm.Effect) bool {
 		at, _ := w.Nodes.ByID(e.At.ID)
 		_, holds := w.Nodes.Shard(at.Shard).Holding()
 		return !holds
+	case Reset:
+		at, _ := w.Nodes.ByID(e.At.ID)
+		s := at.Server
+		_, owned := w.Nodes.Shard(at.Shard).Owner()
+		return s != nil && s.Empty && !s.Syncing && s.Self().Slots == "" && !owned && !ownsSlots(w, s.ID)
 	case Bury:
 		_, answers := w.Nodes.ByID(e.ID)
 		followed := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server.Self().Follows == e.ID })
