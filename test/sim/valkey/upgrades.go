@@ -56,7 +56,8 @@ func openGoesBack(w *sim.World) *sim.Play {
 		Name: "failed: ten minutes are more than a pod may take on the way back, too", Faults: []sim.Fault{sim.ClockJump},
 		Is: func() bool { return s.endedOtherwise(upgrade.Failed, upgrade.ReasonRollbackFailed) },
 	}, sim.Other{
-		Name: "rolled back before anybody knew why the pod does not come, or before it went", Faults: []sim.Fault{sim.ClockJump},
+		// Or who gives up has not heard yet: its cache begins in the past.
+		Name: "rolled back before anybody knew why the pod does not come, or before it went", Faults: []sim.Fault{sim.ClockJump, sim.RewoundOthers},
 		Is: func() bool { return s.upgraded(upgrade.RolledBack) == nil && s.endedOtherwise(upgrade.RolledBack, "") },
 	})
 	return play
