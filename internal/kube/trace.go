@@ -68,11 +68,11 @@ func (t *Trace) count(c counted, n float64) {
 	}
 }
 
-// longestAction is as well.
-const longestAction = 128
-
-// longestNote is what the API server takes, in bytes; it refuses an event with more.
-const longestNote = 1024
+// What the API server takes, in bytes; it refuses an event with more.
+const (
+	longestAction = 128
+	longestNote   = 1024
+)
 
 func (t *Trace) event(obj runtime.Object, kind, reason, action, note string) {
 	if t.recorder == nil {
@@ -158,7 +158,7 @@ func inWords(way []fsm.Hop, p *meta.Progress) string {
 }
 
 // traceProofs tells what was done that cannot be undone, and what was seen that allowed it.
-func traceProofs[T Object[T]](t *Trace, obj T, outcomes []fsm.Outcome) {
+func traceProofs(t *Trace, obj runtime.Object, outcomes []fsm.Outcome) {
 	for _, o := range outcomes {
 		if proven, is := o.Effect.(fsm.Proven); is && o.Err == nil && proven.Evidence() != "" {
 			// Events that differ in their notes only are one event, so what was done is the action.

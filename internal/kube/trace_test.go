@@ -140,6 +140,31 @@ func TestNotesAreCut(t *testing.T) {
 	}
 }
 
+// smash cannot be undone.
+type smash struct{ what, seen string }
+
+func (s smash) String() string   { return "smash " + s.what }
+func (s smash) Evidence() string { return s.seen }
+
+// What cannot be undone is told with what was seen, each by itself; what failed, or needed no proof, is not.
+func TestProofsAreTold(t *testing.T) {
+	var told []string
+	trace := NewTrace("Lamp", recorder(func(s string) { told = append(told, s) }))
+	traceProofs(trace, nil, []fsm.Outcome{
+		{Effect: smash{"bulb", "it is dark"}}, {Effect: smash{"socket", "nobody holds it"}}, {Effect: smash{"shade", ""}},
+		{Effect: smash{"cable", "it hangs"}, Err: errors.New("live")},
+	})
+	want := []string{"event Normal Proven smash bulb: smash bulb: it is dark", "event Normal Proven smash socket: smash socket: nobody holds it"}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+	told = nil
+	traceProofs(trace, nil, []fsm.Outcome{{Effect: smash{strings.Repeat("x", 300), "it is dark"}}})
+	if action, _, _ := strings.Cut(strings.TrimPrefix(told[0], "event Normal Proven "), ":"); len(action) != longestAction {
+		t.Errorf("an action of %d bytes", len(action))
+	}
+}
+
 func TestMovesInWords(t *testing.T) {
 	b := newBench(withBulb(lampMachine()))
 	b.world = world{off: fsm.Wait("Dark").Because("who turns it on?"), lit: fsm.Wait("Glowing")}

@@ -46,7 +46,7 @@ func (j *restoreJob) volume(ctx context.Context, item manifestrestore.Item) (r c
 	err = j.Writer.Create(ctx, wanted)
 	switch api := apierrors.APIStatus(nil); {
 	case err == nil:
-		return capturev1.ObjectResult{Result: capturev1.ResultPending, Reason: manifestrestore.ReasonWaitingForVolumes, Message: "VolumeRestoreRequest " + wanted.Name}, nil
+		return awaited(wanted), nil
 	case fsm.ClassOf(err) == fsm.Refused && !errors.As(err, &api):
 		return fails(capturev1.ReasonNameTaken, "somebody else has the name VolumeRestoreRequest "+wanted.Name), nil
 	}
@@ -133,7 +133,7 @@ func (j *restoreJob) lacks(ctx context.Context, i int) (bool, error) {
 		j.results[i], j.failed[item.Key] = r, true
 		j.stop()
 		return true, nil
-	case r.Result == capturev1.ResultPending && (there == nil || there.GetAnnotations()[capturev1.RestoreAnnotation] != string(v.UID)):
+	case r.Result == capturev1.ResultPending && (there == nil || !manifestrestore.Made(there, v)):
 		return false, &awaits{v.Name}
 	}
 	return false, nil
@@ -170,13 +170,17 @@ func volumeResult(v *capturev1.VolumeRestoreRequest, there *unstructured.Unstruc
 	ready := apimeta.FindStatusCondition(v.Status.Conditions, fsm.Ready)
 	switch {
 	case ready == nil:
-		return capturev1.ObjectResult{Result: capturev1.ResultPending, Reason: manifestrestore.ReasonWaitingForVolumes, Message: "VolumeRestoreRequest " + v.Name}
+		return awaited(v)
 	case ready.Status != metav1.ConditionTrue:
 		return fails(meta.Reason(ready.Reason), "VolumeRestoreRequest "+v.Name+": "+ready.Message)
 	case v.Status.PVCRef == nil || v.Status.PVCRef.UID != uid:
 		return fails(manifestrestore.ReasonVanished, "it was restored, and somebody has deleted it since")
 	}
 	return capturev1.ObjectResult{Result: capturev1.ResultCreated, UID: uid}
+}
+
+func awaited(v *capturev1.VolumeRestoreRequest) capturev1.ObjectResult {
+	return capturev1.ObjectResult{Result: capturev1.ResultPending, Reason: manifestrestore.ReasonWaitingForVolumes, Message: "VolumeRestoreRequest " + v.Name}
 }
 
 func fieldsOf(obj *unstructured.Unstructured) map[string]any {

@@ -25,6 +25,11 @@ func VolumeRequestName(by types.UID, claim string) string {
 	return "restore-" + string(by) + "-" + hex.EncodeToString(digest[:5])
 }
 
+// Made says that a claim is the one that a request has made, and not about to go.
+func Made(claim metav1.Object, by *capturev1.VolumeRestoreRequest) bool {
+	return claim.GetAnnotations()[capturev1.RestoreAnnotation] == string(by.UID) && claim.GetDeletionTimestamp() == nil
+}
+
 // VolumeRequest is the request that restores the volume of a claim, on behalf of the same
 // requester. It has no more time than the request that it is made for, and asks for no less than
 // what was captured takes: drivers round up what a claim asked for.

@@ -112,7 +112,7 @@ func (o ManifestRestore) made(ctx context.Context, v *capturev1.VolumeRestoreReq
 	case err != nil:
 		return false, fmt.Errorf("read claim %s: %w", key.Name, err)
 	}
-	return claim.Annotations[capturev1.RestoreAnnotation] == string(v.UID), nil
+	return manifestrestore.Made(&claim, v), nil
 }
 
 // ended says that a request has ended: only then it has the condition.

@@ -67,15 +67,10 @@ func TestALostShardIsReplaced(t *testing.T) {
 	})
 }
 
-// Step by step, until all is well again; the slots are those that it had.
-func TestALostShardServesAgain(t *testing.T) {
-	c, w := newCluster(), clone(made()[len(made())-1].world)
-	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = Degraded, *ago(1), 1
-	shardIsLost(c, &w)
-	var story []string
+// mend heals until nothing is left to do, and says what was done.
+func mend(c *valkeyv1.ValkeyCluster, w World) (story []string) {
 	for range 20 {
-		in := input{Obj: c, World: w, Now: present}
-		d, heals := heal(in)
+		d, heals := heal(input{Obj: c, World: w, Now: present})
 		if !heals {
 			break
 		}
@@ -86,6 +81,15 @@ func TestALostShardServesAgain(t *testing.T) {
 		befriend(w.Nodes)
 		converse(w.Nodes)
 	}
+	return story
+}
+
+// Step by step, until all is well again; the slots are those that it had.
+func TestALostShardServesAgain(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = Degraded, *ago(1), 1
+	shardIsLost(c, &w)
+	story := mend(c, w)
 	want := []string{"forget id of web-1-1 at 4 servers", "bury id of web-1-0 at 4 servers", "meet 7 pairs",
 		"add-slots web-1-0 5462-10922", "replicate web-1-1 from web-1-0"}
 	if count, _, contested := w.Nodes.Assigned(); !slices.Equal(story, want) || count != topology.TotalSlots || contested {
@@ -175,17 +179,7 @@ func TestALostMajorityServesAgain(t *testing.T) {
 	if d := decideDegraded(input{Obj: c, World: w, Now: present}); d.Reason != ReasonDataLost {
 		t.Errorf("%s: %s", d.Reason, d.Message)
 	}
-	for range 20 {
-		d, heals := heal(input{Obj: c, World: w, Now: present})
-		if !heals {
-			break
-		}
-		for _, e := range d.Do {
-			command(w.Nodes, e)
-		}
-		befriend(w.Nodes)
-		converse(w.Nodes)
-	}
+	mend(c, w)
 	if count, _, contested := w.Nodes.Assigned(); count != topology.TotalSlots || contested {
 		t.Errorf("%d slots", count)
 	}
@@ -213,15 +207,7 @@ func TestALostShardAmongLostOnes(t *testing.T) {
 	}
 	a, b := w.Nodes[0].Server, w.Nodes[1].Server
 	a.View, b.View = append(a.View, b.View[0]), append(b.View, a.View[0])
-	for range 3 {
-		d, heals := heal(input{Obj: c, World: w, Now: present})
-		if !heals {
-			break
-		}
-		for _, e := range d.Do {
-			command(w.Nodes, e)
-		}
-	}
+	mend(c, w)
 	if !w.dataLost() {
 		t.Error("it is not known to have lost everything")
 	}
