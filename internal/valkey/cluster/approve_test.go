@@ -23,8 +23,11 @@ import (
 func safePlan(in input, e fsm.Effect) error {
 	c, shapes := in.Obj, false
 	switch e := e.(type) {
-	case MoveSlots, RemoveShard, Reset:
-		shapes = !dismisses(in, e) && !replaces(in, e)
+	case MoveSlots, RemoveShard:
+		shapes = true
+	case Forget:
+		n, answers := in.World.Nodes.ByID(e.ID)
+		shapes = answers && !dismisses(in, n)
 	case ApplyChild:
 		shapes = e.Child.Kind == KindStatefulSet && slices.Contains(scaling, c.Status.Phase)
 	case MakeUpgrade:

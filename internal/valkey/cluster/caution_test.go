@@ -166,7 +166,7 @@ func TestRemovalIsInOrder(t *testing.T) {
 		converse(w.Nodes)
 	}
 	tryCautions(t, RemovingNodesFromCluster, map[string]caution{
-		"replicas":                      {narrow, "reset web-0-1, reset web-1-1, reset web-2-1", RemovingNodesFromCluster},
+		"replicas":                      {narrow, "forget id of web-0-1 at 3 servers, forget id of web-1-1 at 3 servers, forget id of web-2-1 at 3 servers", RemovingNodesFromCluster},
 		"replicas, which served before": {func(c *valkeyv1.ValkeyCluster, w *World) { narrow(c, w); c.Status.Since = *ago(time.Second) }, "", RemovingNodesFromCluster},
 		"a primary":                     {primary, "failover web-1-0 from web-1-1", RemovingNodesFromCluster},
 		"a primary whose heir not all know": {func(c *valkeyv1.ValkeyCluster, w *World) {
@@ -180,11 +180,29 @@ func TestRemovalIsInOrder(t *testing.T) {
 		"a replica that somebody sees with slots": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			narrow(c, w)
 			w.Nodes[0].Server.View[3].Slots = "7"
-		}, "reset web-0-1, reset web-2-1", RemovingNodesFromCluster},
+		}, "forget id of web-0-1 at 3 servers, forget id of web-2-1 at 3 servers", RemovingNodesFromCluster},
 	})
 	tryCautions(t, ScalingDownStatefulSet, map[string]caution{
-		"pods whose servers still have a role": {narrow, "", ScalingDownStatefulSet},
+		"pods whose servers were met again": {narrow, "forget id of web-0-1 at 3 servers, forget id of web-1-1 at 3 servers, forget id of web-2-1 at 3 servers", ScalingDownStatefulSet},
+		"pods whose servers serve":          {primary, "forget id of web-0-1 at 3 servers, forget id of web-2-1 at 3 servers", ScalingDownStatefulSet},
 	})
+}
+
+// A pod does not go with keys that nobody else has, although everyone has forgotten its server.
+func TestOnlyCopiesAreNotRemoved(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	c.Spec.ReplicasPerMaster, c.Status.Phase, w.Reservation.State = ptr.To(int32(0)), ScalingDownStatefulSet, Ours
+	for _, name := range []string{"web-0-1", "web-1-1", "web-2-1"} {
+		forsaken(&w, name)
+	}
+	if d := decideScalingDownStatefulSet(input{Obj: c, World: w, Now: present}); len(d.Do) != 3 {
+		t.Errorf("%+v", d)
+	}
+	last := w.Nodes[3].Server
+	last.View[self(last)].Follows, last.Empty = "", false
+	if d := decideScalingDownStatefulSet(input{Obj: c, World: w, Now: present}); len(d.Do) > 0 || d.Reason != ReasonHoldsData {
+		t.Errorf("%+v", d)
+	}
 }
 
 // Who goes may have the only copy: those that stay have all of their shard first.

@@ -32,7 +32,7 @@ func decideEvacuatingSlots(in input) fsm.Decision {
 }
 
 // linger is how long a server that serves nothing any more goes on telling clients who
-// does. Once it has forgotten the others it can only say that it does not know.
+// does, before it goes.
 const linger = 3 * time.Second
 
 // lastMoved is when slots last left a server that goes, as far as is known: before this phase,
@@ -45,9 +45,8 @@ func lastMoved(in input) time.Time {
 	return since
 }
 
-// decideRemovingNodesFromCluster lets the servers that are to go forget the others, and
-// then the others forget them. One that still is a primary of a shard that stays hands
-// it over first.
+// decideRemovingNodesFromCluster lets those that stay forget the servers that are to go. One
+// that still is a primary of a shard that stays hands it over first.
 func decideRemovingNodesFromCluster(in input) fsm.Decision {
 	w := in.World
 	if !w.looked() || len(w.Nodes) != w.Shape.Nodes() {
@@ -63,9 +62,6 @@ func decideRemovingNodesFromCluster(in input) fsm.Decision {
 	if left := linger - in.Now.Sub(lastMoved(in)); left > 0 {
 		return fsm.Wait(ReasonForgetting, "valkey").In(left).Because("clients to hear from servers that go where their slots are")
 	}
-	if effects := resets(in); len(effects) > 0 {
-		return fsm.Do(ReasonForgetting, effects...).Because(words)
-	}
 	effects, doubt := forgets(in)
 	switch {
 	case len(effects) > 0:
@@ -74,17 +70,6 @@ func decideRemovingNodesFromCluster(in input) fsm.Decision {
 		return fsm.Wait(ReasonForgetting, "valkey").In(recheck).Because("%s: %s", words, doubt)
 	}
 	return fsm.Fire(NodesRemoved, ReasonForgotten)
-}
-
-// resets are the servers that go, still have a role, and serve nothing in anybody's eyes.
-// They are met again by those that know them: to be rid of them takes more, see forgets.
-func resets(in input) (effects []fsm.Effect) {
-	for _, n := range in.World.Nodes {
-		if leaves(in, n) && n.Server != nil && n.Server.Holds() && !serves(in.World.Nodes, n.Server.ID) && !needed(in, n) {
-			effects = append(effects, Reset{memberOf(n)})
-		}
-	}
-	return effects
 }
 
 // serves says that somebody sees slots at a server.
@@ -98,33 +83,25 @@ func serves(nodes topology.Nodes, id string) bool {
 	})
 }
 
-// forgets is who that stays still knows one that goes, or why it may not forget it yet.
-// Those that go are reset right after: they would introduce themselves again once they
-// are not banned any more.
+// forgets is who that stays still knows one that goes, or why it may not forget it yet: of a
+// shard that goes, the replicas are forgotten first.
 func forgets(in input) (effects []fsm.Effect, doubt string) {
-	var resets []fsm.Effect
 	for _, gone := range in.World.Nodes {
 		if !leaves(in, gone) || gone.Server == nil || needed(in, gone) {
 			continue
 		}
 		e := Forget{At: knowing(in, gone.Server.ID), ID: gone.Server.ID}
-		if len(gone.Server.View) > 1 && !serves(in.World.Nodes, gone.Server.ID) {
-			resets = append(resets, Reset{memberOf(gone)})
-		}
 		if len(e.At) == 0 {
 			continue
 		}
 		var why string
-		if e.Proof, why = plan.ProveForget(in.World.Nodes, e.ID); why != "" {
+		if e.Proof, why = plan.ProveDismiss(in.World.Nodes, leaving(in), e.ID); why != "" {
 			doubt = why
 			continue
 		}
 		effects = append(effects, e)
 	}
-	if doubt != "" {
-		return effects, doubt
-	}
-	return append(effects, resets...), ""
+	return effects, doubt
 }
 
 // knowing are those that stay and list a server.
@@ -146,6 +123,10 @@ func decideScalingDownStatefulSet(in input) fsm.Decision {
 	w := in.World
 	if !w.looked() {
 		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+	}
+	// Who was forgotten and did not go in time is met again.
+	if effects, _ := forgets(in); len(effects) > 0 {
+		return fsm.Do(ReasonForgetting, effects...).Because("servers that go to be forgotten by those that stay")
 	}
 	effects, doubt := shrinkage(in)
 	if doubt != "" {

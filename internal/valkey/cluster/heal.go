@@ -31,6 +31,7 @@ func heal(in input) (fsm.Decision, bool) {
 	}{
 		{orphaned, "a replica to take over from a primary that has ended"},
 		{moved, "servers to be known at their new address"},
+		{estranged, "servers that were to go, and are wanted again, to be known again"},
 		{joining, "servers in the place of lost ones to join"},
 		{following, "servers in the place of lost ones to follow their primary"},
 		{strangers, "servers that are gone to be forgotten"},
@@ -57,10 +58,15 @@ func moved(in input) (effects []fsm.Effect) {
 			meet.Introductions = append(meet.Introductions, Introduction{memberOf(n), to})
 		}
 	}
-	if len(meet.Introductions) == 0 {
+	return meet.effects()
+}
+
+// effects is the introduction of all, or nothing if there is nobody to introduce.
+func (e Meet) effects() []fsm.Effect {
+	if len(e.Introductions) == 0 {
 		return nil
 	}
-	return []fsm.Effect{meet}
+	return []fsm.Effect{e}
 }
 
 // misled are some of those who know a server, and look for it where it is not.

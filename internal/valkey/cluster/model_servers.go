@@ -88,7 +88,10 @@ func introduce(nodes topology.Nodes, of, to Member) {
 		shake(s, to.Addr)
 		return
 	}
-	if i := slices.IndexFunc(by.View, func(p topology.Peer) bool { return p.ID == s.ID }); i >= 0 {
+	i := slices.IndexFunc(by.View, func(p topology.Peer) bool { return p.ID == s.ID })
+	if i < 0 {
+		shake(by, of.Addr)
+	} else {
 		by.View[i].Claim = s.Self().Claim
 		regroup(by, s.Self().Claim, s.ID)
 	}

@@ -77,26 +77,34 @@ func safePrimary(w World, e Replicate) error {
 	return nil
 }
 
+// safeReset: nothing forgets the others but in a shard that lost its data.
 func safeReset(in input, e Reset) error {
-	n, _ := in.World.Nodes.ByID(e.At.ID)
-	if replaces(in, e) {
-		return nil
-	}
-	if n.Server == nil || n.Addr != e.At.Addr || !leaves(in, n) || ownsSlots(in.World, e.At.ID) {
+	if !replaces(in, e) {
 		return errors.New("resets a server that is needed")
-	}
-	if owner, owned := in.World.Nodes.Shard(n.Shard).Owner(); dismisses(in, e) && (!owned || leaves(in, owner)) {
-		return errors.New("resets what may be the only copy")
 	}
 	return nil
 }
 
+// safeForget: who answers is forgotten only if its pod is to go, and what it holds is another's.
 func safeForget(in input, e Forget) error {
 	n, answers := in.World.Nodes.ByID(e.ID)
-	if answers && (!leaves(in, n) || n.Server.Holds()) || ownsSlots(in.World, e.ID) || e.Proof == nil || !e.Proof.Of(e.ID) {
+	if answers && !leaves(in, n) || ownsSlots(in.World, e.ID) || e.Proof == nil || !e.Proof.Of(e.ID) {
 		return errors.New("lets a server be forgotten that is needed")
 	}
+	if answers && onlyCopy(in, n) {
+		return errors.New("lets what may be the only copy be forgotten")
+	}
 	return nil
+}
+
+// onlyCopy says that a server holds keys, and nobody that answers is seen to have them.
+func onlyCopy(in input, n topology.Node) bool {
+	owner, owned := in.World.Nodes.Shard(n.Shard).Owner()
+	if dismisses(in, n) && (!owned || leaves(in, owner)) {
+		return true
+	}
+	_, followed := in.World.Nodes.ByID(n.Server.Self().Follows)
+	return !n.Server.Empty && !followed
 }
 
 func safeFailover(w World, e Failover) error {
@@ -135,7 +143,7 @@ func safeForced(w World, e Failover) error {
 	return nil
 }
 
-// safeToDrop: pods go only when what runs in them owns nothing and nobody knows it.
+// safeToDrop: pods go only when what runs in them has nothing of its own and nobody knows it.
 func safeToDrop(in input, goes func(topology.Node) bool) error {
 	w := in.World
 	for _, n := range w.Nodes {
@@ -146,7 +154,7 @@ func safeToDrop(in input, goes func(topology.Node) bool) error {
 			p, listed := peerOf(by, n.Server.ID)
 			return listed && !leaves(in, by) && p.State != topology.Handshake
 		})
-		if known || ownsSlots(w, n.Server.ID) || !leaves(in, n) {
+		if known || ownsSlots(w, n.Server.ID) || !leaves(in, n) || onlyCopy(in, n) {
 			return errors.New("removes a pod that is needed")
 		}
 	}

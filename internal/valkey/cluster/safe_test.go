@@ -54,7 +54,7 @@ func safeWriter(in input, e fsm.Effect) error {
 	if in.Obj.DeletionTimestamp != nil {
 		return errors.New("acts on what is being deleted")
 	}
-	if w.Reservation.State == Others && operates(e) && !dismisses(in, e) && !replaces(in, e) {
+	if w.Reservation.State == Others && operates(in, e) && !replaces(in, e) {
 		return errors.New("acts under another's reservation")
 	}
 	if u, deletes := e.(DeleteUpgrade); deletes && !slices.ContainsFunc(w.Own, func(own OwnUpgrade) bool { return own.UID == u.UID && own.Ended }) {
@@ -89,7 +89,7 @@ func safeWriter(in input, e fsm.Effect) error {
 // heals says that an effect may be part of healing, which needs no reservation.
 func heals(e fsm.Effect) bool {
 	switch e := e.(type) {
-	case Meet, Replicate, Forget:
+	case Meet, Replicate:
 		return true
 	case Failover: // a shard without a primary waits for nobody
 		return e.Proof.Forced()
@@ -123,15 +123,16 @@ func replaces(in input, e fsm.Effect) bool {
 	return false
 }
 
-// dismisses says that an effect is about a replica that an upgrade asks to go again.
-func dismisses(in input, e fsm.Effect) bool {
-	reset, is := e.(Reset)
-	n, _ := in.World.Nodes.ByID(reset.At.ID)
-	return is && in.World.Upgrade != nil && slices.Contains([]fsm.Phase{Running, Degraded}, in.Obj.Status.Phase) && in.World.Upgrade.dismissed(n)
+// dismisses says that a node is a replica that an upgrade asks to go again.
+func dismisses(in input, n topology.Node) bool {
+	return in.World.Upgrade != nil && slices.Contains([]fsm.Phase{Running, Degraded}, in.Obj.Status.Phase) && in.World.Upgrade.dismissed(n)
 }
 
-func operates(e fsm.Effect) bool {
-	switch e.(type) {
+func operates(in input, e fsm.Effect) bool {
+	switch e := e.(type) {
+	case Forget: // who is gone, or has to go by the wish of whoever has the reservation
+		n, answers := in.World.Nodes.ByID(e.ID)
+		return answers && !dismisses(in, n)
 	case ApplyChild, MarkFormed, SetNodeTimeout, MakeUpgrade, DeleteUpgrade: // also what a standing cluster does for itself
 		return false
 	}
@@ -158,7 +159,7 @@ func safeCommand(in input, effect fsm.Effect) error {
 	if !commands {
 		return nil
 	}
-	if w.Reservation.State != Ours && !heals(effect) && !dismisses(in, effect) && !replaces(in, effect) {
+	if w.Reservation.State != Ours && operates(in, effect) && !replaces(in, effect) {
 		return errors.New("commands without the reservation")
 	}
 	if w.Formed {

@@ -25,9 +25,6 @@ func fiveShards(phase fsm.Phase) input {
 func TestAShardThatServesIsNotTakenApart(t *testing.T) {
 	for _, phase := range shrinking[1:] {
 		in := fiveShards(phase)
-		if effects := resets(in); len(effects) > 0 {
-			t.Errorf("%s: %v", phase, effects)
-		}
 		if effects, _ := forgets(in); len(effects) > 0 {
 			t.Errorf("%s: %v", phase, effects)
 		}

@@ -11,7 +11,7 @@ import (
 // While an upgrade has the cluster, nothing of it goes but what the upgrade asks to go: the
 // replica that a shard without any had for the upgrade only. It goes as any replica does,
 // only under the reservation of the upgrade: what the shard had is served by another, its
-// server forgets the rest and is forgotten, and then its pod is removed.
+// server is forgotten, and then its pod is removed.
 
 // dismissed says that the upgrade asks for a shard without this node. That it does not ask is
 // no wish: an older copy of it knew less.
@@ -30,9 +30,6 @@ func returned(in input) []fsm.Effect {
 	}
 	if !w.Formed || len(leaving) == 0 || len(w.Nodes) != w.Shape.Nodes() || !servedByOthers(in, leaving) {
 		return nil
-	}
-	if effects := resets(in); len(effects) > 0 {
-		return effects
 	}
 	if effects, doubt := forgets(in); len(effects) > 0 || doubt != "" {
 		return effects

@@ -8,6 +8,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -98,13 +99,14 @@ func TestSurgeGoes(t *testing.T) {
 		change func(*World)
 		want   string
 	}{
-		"its server is reset first": {func(*World) {}, "reset web-1-1"},
+		"its server is forgotten first": {func(*World) {}, "forget id of web-1-1 at 5 servers"},
 		"it took over": {func(w *World) {
 			heir, _ := w.Nodes.ByID("id of web-1-1")
 			from, _ := w.Nodes.ByID("id of web-1-0")
 			takeOver(w.Nodes, Failover{At: memberOf(heir), From: memberOf(from)})
 			converse(w.Nodes)
 		}, ""},
+		"who stays does not serve":  {func(w *World) { w.Nodes[2].Server.View[self(w.Nodes[2].Server)].Slots = ""; converse(w.Nodes) }, ""},
 		"who stays does not answer": {func(w *World) { w.Nodes[2].Server = nil }, ""},
 		"it never ran":              {func(w *World) { w.Nodes[3].Server, w.Nodes[3].Unborn = nil, true; forgetAll(w, "id of web-1-1") }, "apply StatefulSet web-1"},
 		"others still know it":      {func(w *World) { w.Nodes[3].Server, w.Nodes[3].Unborn = nil, true }, ""},
@@ -134,14 +136,30 @@ func forgetAll(w *World, id string) {
 	}
 }
 
-// A replica that is to go is reset whoever serves: it may have the only copy.
+// A replica that is to go is forgotten whoever serves: it may have the only copy.
 func TestFaultSurgeIsTheOnlyCopy(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(Degraded, func(in input) fsm.Decision {
-		if effects := resets(in); len(effects) > 0 && in.World.Upgrade != nil && in.World.Formed && !in.Obj.Spec.Paused {
+		if effects := hurried(in); len(effects) > 0 && in.World.Upgrade != nil && in.World.Formed && !in.Obj.Spec.Paused {
 			return fsm.Do(ReasonUpgrading, effects...)
 		}
 		return decideDegraded(in)
 	})
-	fsmtest.Caught(t, b.ExploreIn(Degraded), "resets what may be the only copy")
+	fsmtest.Caught(t, b.ExploreIn(Degraded), "lets what may be the only copy be forgotten")
+}
+
+// hurried is all that goes being forgotten, by a proof of another world.
+func hurried(in input) (effects []fsm.Effect) {
+	for _, n := range in.World.Nodes {
+		if n.Server == nil || !leaves(in, n) || ownsSlots(in.World, n.Server.ID) {
+			continue
+		}
+		served := topology.Nodes{n}
+		served[0].Server = &topology.Server{ID: n.Server.ID, Empty: true, View: []topology.Peer{{ID: n.Server.ID}}}
+		owner := n
+		owner.Name, owner.Server = "owner", &topology.Server{ID: "owner", View: []topology.Peer{{ID: "owner", Claim: topology.Claim{Slots: topology.Range(0, topology.TotalSlots-1)}}}}
+		proof, _ := plan.ProveDismiss(append(served, owner), []string{n.Name}, n.Server.ID)
+		effects = append(effects, Forget{knowing(in, n.Server.ID), n.Server.ID, proof})
+	}
+	return effects
 }

@@ -19,7 +19,7 @@ func welcome(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
 	}
 	var meet Meet
 	for i, n := range w.Nodes {
-		if n.Server == nil || belongs(w.Nodes, n) {
+		if n.Server == nil || belongs(w.Nodes, n) || returns(w.Nodes, n) {
 			continue
 		}
 		if n.Server.Holds() {
@@ -36,10 +36,7 @@ func welcome(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
 			meet.Introductions = append(meet.Introductions, Introduction{memberOf(n), to})
 		}
 	}
-	if len(meet.Introductions) > 0 {
-		effects = append(effects, meet)
-	}
-	return effects, fsm.Decision{}, false
+	return meet.effects(), fsm.Decision{}, false
 }
 
 // mostOwners is how many owners of slots a newcomer is introduced to: of the rest it hears.

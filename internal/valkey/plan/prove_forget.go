@@ -6,29 +6,22 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// ProveForget allows that a server is forgotten by all others: nobody sees slots of it
-// or a replica, and it does not run, or was reset and holds nothing. A slot owner that
-// is forgotten takes its slots with it.
-//
-// NOTE: that it knows nobody is not asked. Since 8.1 those that know it introduce
-// themselves within seconds after a reset; once all have forgotten it, it is reset again.
+// ProveForget allows that a server that is gone is forgotten by all others: nobody sees slots
+// of it or a replica, and it does not run. A slot owner that is forgotten takes its slots with it.
 func ProveForget(n topology.Nodes, id string) (proof ForgetProof, doubt string) {
 	if doubt = unwanted(n, id); doubt != "" {
 		return nil, doubt
 	}
-	how := "nobody answers to it"
 	if m, answers := n.ByID(id); answers {
-		if m.Server.Holds() {
-			return nil, m.Name + " holds keys, slots or a role"
-		}
-		how = m.Name + " holds nothing"
-	} else if m, may := mayRun(n); may {
+		return nil, m.Name + " answers to it"
+	}
+	if m, may := mayRun(n); may {
 		return nil, m.Name + " is silent and may be the one to forget"
 	}
 	if doubt, quorum := n.Quorum(); !quorum {
 		return nil, doubt
 	}
-	seen := fmt.Sprintf("%s: %s, and no server sees slots or a replica of it", id, how)
+	seen := id + ": nobody answers to it, and no server sees slots or a replica of it"
 	return forgetProof{evidenceOf(seen, id)}, ""
 }
 

@@ -34,7 +34,7 @@ func Behind(n topology.Nodes, leaving []string, lag int64) string {
 }
 
 // ProveShrink allows that pods are removed for good, with their volumes: those that
-// stay serve every slot, have all of it, know only each other, and nothing is in those that go.
+// stay serve every slot, have all of it, know only each other, and those that go hold nothing else.
 func ProveShrink(n topology.Nodes, leaving []string, lag int64) (proof ShrinkProof, doubt string) {
 	goes := func(m topology.Node) bool { return slices.Contains(leaving, m.Name) }
 	stay := slices.DeleteFunc(slices.Clone(n), goes)
@@ -54,13 +54,15 @@ func ProveShrink(n topology.Nodes, leaving []string, lag int64) (proof ShrinkPro
 		return nil, fmt.Sprintf("%s still lists %s", by.Name, id)
 	}
 	for _, m := range n {
-		if goes(m) && m.Server != nil && m.Server.Holds() {
-			return nil, m.Name + " holds keys, slots or a role"
+		if goes(m) && m.Server != nil {
+			if _, doubt = spare(n, leaving, m); doubt != "" {
+				return nil, doubt
+			}
 		}
 		if !goes(m) && len(m.Server.Open) > 0 {
 			return nil, fmt.Sprintf("%s has slot %d open", m.Name, m.Server.Open[0].Slot)
 		}
 	}
-	seen := fmt.Sprintf("%d nodes stay, serve %d slots and know nobody else; %d that go hold nothing", len(stay), topology.TotalSlots, len(leaving))
+	seen := fmt.Sprintf("%d nodes stay, serve %d slots and know nobody else; %d that go hold nothing else", len(stay), topology.TotalSlots, len(leaving))
 	return shrinkProof{evidenceOf(seen, leaving...)}, ""
 }

@@ -155,15 +155,10 @@ func TestProveForget(t *testing.T) {
 		return func(n topology.Nodes) { gone(n); more(n) }
 	}
 	prove(t, id(5), map[string]proofCase{
-		"its pod is gone":   {change: gone},
-		"its pod has ended": {change: after(func(n topology.Nodes) { n[5].UID, n[5].Ended = "x", true })},
-		"it was reset":      {change: func(n topology.Nodes) { reset(n, 5) }},
-		"it was reset and met again": {change: func(n topology.Nodes) {
-			reset(n, 5)
-			n[5].Server.View = append([]topology.Peer{{ID: id(0), State: topology.Handshake}, {ID: id(1)}}, n[5].Server.View...)
-		}},
-		"it runs":                     {change: func(topology.Nodes) {}, doubt: "web-2-1 holds keys, slots or a role"},
-		"it was reset and has keys":   {change: func(n topology.Nodes) { reset(n, 5); n[5].Server.Empty = false }, doubt: "web-2-1 holds keys"},
+		"its pod is gone":             {change: gone},
+		"its pod has ended":           {change: after(func(n topology.Nodes) { n[5].UID, n[5].Ended = "x", true })},
+		"it runs":                     {change: func(topology.Nodes) {}, doubt: "web-2-1 answers to it"},
+		"it runs and holds nothing":   {change: func(n topology.Nodes) { reset(n, 5) }, doubt: "web-2-1 answers to it"},
 		"a pod is silent":             {change: after(func(n topology.Nodes) { n[3].Server = nil }), doubt: "web-1-1 is silent and may be"},
 		"one sees slots of it":        {change: after(func(n topology.Nodes) { n[1].Server.View[5].Slots = "7" }), doubt: "web-0-1 sees it with slots 7"},
 		"one sees a replica of it":    {change: after(func(n topology.Nodes) { n[1].Server.View[3].Follows = id(5) }), doubt: "follow it"},
@@ -250,12 +245,47 @@ func TestProveDeletePod(t *testing.T) {
 	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveDeletePod(n, "web-0-0", 10)) })
 }
 
+// vacate lets shard 0 have the slots of shard 2, whose keys went with them.
+func vacate(n topology.Nodes) {
+	all(n, 0, func(p *topology.Peer) { p.Slots = p.Slots.With(topology.Share(2, 3)) })
+	all(n, 4, func(p *topology.Peer) { p.Slots = "" })
+	n[4].Server.Empty, n[5].Server.Empty = true, true
+}
+
+// Those that stay may forget who runs and goes, once it has nothing that others do not have.
+func TestProveDismiss(t *testing.T) {
+	replica, primary := id(5), id(4)
+	leaving := []string{"web-2-0", "web-2-1"}
+	after := func(more func(n topology.Nodes)) func(topology.Nodes) {
+		return func(n topology.Nodes) { vacate(n); more(n) }
+	}
+	prove(t, replica, map[string]proofCase{
+		"its shard has no slots":  {change: vacate},
+		"it has keys of another":  {change: after(func(n topology.Nodes) { n[5].Server.View[5].Follows, n[5].Server.Empty = id(0), false })},
+		"it stays":                {change: after(func(topology.Nodes) { leaving = leaving[:1] }), doubt: "no server whose pod is to go"},
+		"its primary is silent":   {change: after(func(n topology.Nodes) { n[4].Server = nil }), doubt: "may be the only copy"},
+		"its primary is none":     {change: after(func(n topology.Nodes) { n[4].Server.View[4].Follows = id(0) }), doubt: "may be the only copy"},
+		"one sees slots of it":    {change: after(func(n topology.Nodes) { n[1].Server.View[5].Slots = "7" }), doubt: "web-0-1 sees it with slots 7"},
+		"one that stays needs it": {change: after(func(n topology.Nodes) { n[3].Server.View[3].Follows = id(5) }), doubt: "follow it"},
+		"it has a slot open":      {change: after(func(n topology.Nodes) { n[5].Server.Open = []topology.OpenSlot{{Slot: 9, Peer: id(2)}} }), doubt: "web-2-1 has slots"},
+		"there is no majority":    {change: after(func(n topology.Nodes) { n[0].Server, n[2].Server = nil, nil }), doubt: "no majority"},
+	}, func(n topology.Nodes) (Proof, string) {
+		p, doubt := ProveDismiss(n, leaving, replica)
+		leaving = []string{"web-2-0", "web-2-1"}
+		return plainly(p, doubt)
+	})
+	prove(t, primary, map[string]proofCase{
+		"its replica is forgotten": {change: after(func(n topology.Nodes) { forget(n[:4], 5) })},
+		"its replica is known":     {change: vacate, doubt: "follow it"},
+		"it has slots":             {change: func(n topology.Nodes) { forget(n[:4], 5); forget(n[:4], 4) }, doubt: "web-2-0 has slots"},
+		"it has keys":              {change: after(func(n topology.Nodes) { forget(n[:4], 5); n[4].Server.Empty = false }), doubt: "holds keys"},
+	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveDismiss(n, leaving, primary)) })
+}
+
 func TestProveShrink(t *testing.T) {
-	// Shard 2 was emptied, reset and forgotten; its slots are shard 0's.
+	// Shard 2 was emptied and forgotten; its slots are shard 0's.
 	emptied := func(n topology.Nodes) {
-		all(n, 0, func(p *topology.Peer) { p.Slots = p.Slots.With(topology.Share(2, 3)) })
-		reset(n, 4)
-		reset(n, 5)
+		vacate(n)
 		forget(n[:4], 4)
 		forget(n[:4], 5)
 	}
@@ -263,11 +293,12 @@ func TestProveShrink(t *testing.T) {
 		return func(n topology.Nodes) { emptied(n); more(n) }
 	}
 	prove(t, "web-2-0", map[string]proofCase{
-		"emptied, reset and forgotten":  {change: emptied},
+		"emptied and forgotten":         {change: emptied},
 		"one that goes is silent":       {change: after(func(n topology.Nodes) { n[5].Server = nil })},
+		"one that goes is a copy":       {change: after(func(n topology.Nodes) { n[5].Server.View[5].Follows, n[5].Server.Empty = id(0), false })},
 		"nothing was done yet":          {change: func(topology.Nodes) {}, doubt: "without those that go: 10923 of 16384"},
-		"one that goes has keys":        {change: after(func(n topology.Nodes) { n[4].Server.Empty = false }), doubt: "web-2-0 holds keys"},
-		"one that goes is a replica":    {change: after(func(n topology.Nodes) { n[5].Server.View[0].Follows = id(0) }), doubt: "web-2-1 holds keys, slots or a role"},
+		"one that goes has keys":        {change: after(func(n topology.Nodes) { n[4].Server.Empty = false }), doubt: "web-2-0 is a primary and holds keys"},
+		"one may be the only copy":      {change: after(func(n topology.Nodes) { n[4].Server = nil }), doubt: "web-2-1 may be the only copy"},
 		"one that stays is silent":      {change: after(func(n topology.Nodes) { n[1].Server = nil }), doubt: "web-0-1 stays and does not answer"},
 		"one that goes is still listed": {change: after(func(n topology.Nodes) { n[3].Server.View = append(n[3].Server.View, topology.Peer{ID: id(5)}) }), doubt: "web-1-1 still lists"},
 		"a slot is open":                {change: after(func(n topology.Nodes) { n[0].Server.Open = []topology.OpenSlot{{Slot: 7, Peer: id(2)}} }), doubt: "slot 7 open"},

@@ -22,8 +22,8 @@ func widen(w *World, s *Shard, replicas *int32) bool {
 	return true
 }
 
-// narrow is what it does where one is not wanted any more, and does not serve: its server is
-// reset, all others forget it, and then its pod goes.
+// narrow is what it does where one is not wanted any more, and does not serve: all others
+// forget its server, and then its pod goes.
 func narrow(w *World, s *Shard, replicas *int32) bool {
 	owner, owned := w.Nodes.Shard(s.Index).Owner()
 	if replicas == nil || int(*replicas) >= s.Replicas || !owned || owner.Ordinal > int(*replicas) {
@@ -44,18 +44,15 @@ func narrow(w *World, s *Shard, replicas *int32) bool {
 	return true
 }
 
-// forgotten lets all others forget a server, and it them.
+// forgotten lets all others forget a server.
 func forgotten(nodes topology.Nodes, id string) (some bool) {
 	for _, by := range nodes {
-		if by.Server == nil {
+		if by.Server == nil || by.Server.ID == id {
 			continue
 		}
 		was := len(by.Server.View)
-		by.Server.View = slices.DeleteFunc(by.Server.View, func(p topology.Peer) bool { return (p.ID == id) != (by.Server.ID == id) })
+		by.Server.View = slices.DeleteFunc(by.Server.View, func(p topology.Peer) bool { return p.ID == id })
 		some = some || len(by.Server.View) != was
-		if by.Server.ID == id {
-			by.Server.View[0].Claim, by.Server.Empty = topology.Claim{Shard: id}, true
-		}
 	}
 	return some
 }
