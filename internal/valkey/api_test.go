@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,27 +23,29 @@ func TestTheAPIServerRefusesSenselessClusters(t *testing.T) {
 		change func(*valkeyv1.ValkeyCluster)
 		want   string // of the refusal; "" is accepted
 	}{
-		"nothing but a name":          {change: func(*valkeyv1.ValkeyCluster) {}},
-		"no replicas":                 {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.ReplicasPerMaster = ptr.To(int32(0)) }},
-		"two masters":                 {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.Masters = 2 }, want: "greater than or equal to 3"},
-		"too many masters":            {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.Masters = 251 }, want: "less than or equal to 250"},
-		"too many replicas":           {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.ReplicasPerMaster = ptr.To(int32(6)) }, want: "less than or equal to 5"},
-		"the longest name":            {change: func(c *valkeyv1.ValkeyCluster) { c.Name = strings.Repeat("a", 48) }},
-		"a name that is too long":     {change: func(c *valkeyv1.ValkeyCluster) { c.Name = strings.Repeat("a", 49) }, want: "DNS-1035 label of at most 48"},
-		"a name that is no Service's": {change: func(c *valkeyv1.ValkeyCluster) { c.Name = "7-dwarfs" }, want: "DNS-1035 label"},
-		"a name with a dot":           {change: func(c *valkeyv1.ValkeyCluster) { c.Name = "web.shop" }, want: "DNS-1035 label"},
-		"an image with a space":       {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.Image = "valkey 8" }, want: "spec.image"},
-		"a timeout of a day":          {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.NodeTimeoutSeconds = 86400 }, want: "less than or equal to 300"},
-		"a setting":                   {change: config("maxmemory-policy", "allkeys-lru")},
-		"the port":                    {change: config("port", "7000"), want: "operator's own"},
-		"the bus":                     {change: config("cluster-require-full-coverage", "yes"), want: "operator's own"},
-		"replication":                 {change: config("replica-priority", "0"), want: "operator's own"},
-		"replication by its old name": {change: config("slaveof", "somewhere 6379"), want: "operator's own"},
-		"TLS":                         {change: config("tls-port", "6380"), want: "operator's own"},
-		"another file":                {change: config("include", "/etc/passwd"), want: "operator's own"},
-		"a module":                    {change: config("loadmodule", "/tmp/x.so"), want: "operator's own"},
-		"a setting in capitals":       {change: config("PORT", "7000"), want: "lower case"},
-		"two lines":                   {change: config("hz", "10\nport 7000"), want: "should match"},
+		"nothing but a name":           {change: func(*valkeyv1.ValkeyCluster) {}},
+		"no replicas":                  {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.ReplicasPerMaster = ptr.To(int32(0)) }},
+		"two masters":                  {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.Masters = 2 }, want: "greater than or equal to 3"},
+		"too many masters":             {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.Masters = 251 }, want: "less than or equal to 250"},
+		"too many replicas":            {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.ReplicasPerMaster = ptr.To(int32(6)) }, want: "less than or equal to 5"},
+		"the longest name":             {change: func(c *valkeyv1.ValkeyCluster) { c.Name = strings.Repeat("a", 48) }},
+		"a name that is too long":      {change: func(c *valkeyv1.ValkeyCluster) { c.Name = strings.Repeat("a", 49) }, want: "DNS-1035 label of at most 48"},
+		"a name that is no Service's":  {change: func(c *valkeyv1.ValkeyCluster) { c.Name = "7-dwarfs" }, want: "DNS-1035 label"},
+		"a name with a dot":            {change: func(c *valkeyv1.ValkeyCluster) { c.Name = "web.shop" }, want: "DNS-1035 label"},
+		"an image with a space":        {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.Image = "valkey 8" }, want: "spec.image"},
+		"a timeout of a day":           {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.NodeTimeoutSeconds = 86400 }, want: "less than or equal to 300"},
+		"a limit of slots on the move": {change: atMost("20Mi")},
+		"a limit of nothing":           {change: atMost("0"), want: "would not get on"},
+		"a setting":                    {change: config("maxmemory-policy", "allkeys-lru")},
+		"the port":                     {change: config("port", "7000"), want: "operator's own"},
+		"the bus":                      {change: config("cluster-require-full-coverage", "yes"), want: "operator's own"},
+		"replication":                  {change: config("replica-priority", "0"), want: "operator's own"},
+		"replication by its old name":  {change: config("slaveof", "somewhere 6379"), want: "operator's own"},
+		"TLS":                          {change: config("tls-port", "6380"), want: "operator's own"},
+		"another file":                 {change: config("include", "/etc/passwd"), want: "operator's own"},
+		"a module":                     {change: config("loadmodule", "/tmp/x.so"), want: "operator's own"},
+		"a setting in capitals":        {change: config("PORT", "7000"), want: "lower case"},
+		"two lines":                    {change: config("hz", "10\nport 7000"), want: "should match"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
@@ -52,6 +55,12 @@ func TestTheAPIServerRefusesSenselessClusters(t *testing.T) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func atMost(perSecond string) func(*valkeyv1.ValkeyCluster) {
+	return func(c *valkeyv1.ValkeyCluster) {
+		c.Spec.SlotMigration.MaxBytesPerSecond = ptr.To(resource.MustParse(perSecond))
 	}
 }
 

@@ -56,6 +56,11 @@ type ValkeyClusterStatus struct {
 	// the last.
 	// +optional
 	Plan *ClusterPlan `json:"plan,omitempty"`
+	// proofs are the last steps that could not be undone, and what was seen that allowed them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Proofs []Proof `json:"proofs,omitempty"`
 	// currentOperation names what is under way; it is empty at rest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

@@ -72,3 +72,12 @@ const (
 	FailOnTotalLoss     OnTotalLoss = "Fail"
 	RecreateOnTotalLoss OnTotalLoss = "Recreate"
 )
+
+// SlotMigration is how slots are moved between servers.
+type SlotMigration struct {
+	// maxBytesPerSecond is about how much each server may send in a second, for example 20Mi.
+	// It may be changed while slots are moved: what is being sent arrives first. Default as much as it can.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!quantity(string(self)).isLessThan(quantity('64Ki'))",message="with less than 64Ki in a second, slots would not get on"
+	MaxBytesPerSecond *resource.Quantity `json:"maxBytesPerSecond,omitempty"`
+}

@@ -104,6 +104,9 @@ type ValkeyClusterSpec struct {
 	// scheduling says where pods may run.
 	// +optional
 	Scheduling Scheduling `json:"scheduling,omitzero"`
+	// slotMigration says how slots are moved when the number of shards changes.
+	// +optional
+	SlotMigration SlotMigration `json:"slotMigration,omitzero"`
 	// podDisruptionBudget says how many pods may be drained at a time.
 	// +optional
 	PodDisruptionBudget DisruptionBudget `json:"podDisruptionBudget,omitzero"`

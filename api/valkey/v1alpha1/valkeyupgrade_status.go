@@ -49,6 +49,11 @@ type ValkeyUpgradeStatus struct {
 	// failure is why the upgrade was given up and, if it can be, is taken back.
 	// +optional
 	Failure *UpgradeFailure `json:"failure,omitempty"`
+	// proofs are the last steps that could not be undone, and what was seen that allowed them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Proofs []Proof `json:"proofs,omitempty"`
 	// shards are the shards that were begun or wait for their turn.
 	// +optional
 	// +listType=map

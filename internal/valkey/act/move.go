@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -39,9 +41,11 @@ type mover struct {
 	servers Movers
 	members []cluster.Place
 	shards  int
-	turned  func(context.Context) bool // says that nobody wants them there any more; nil is that somebody does
-	nodes   topology.Nodes             // as last seen
-	sent    map[int]bool               // shards that were told to send something
+	turned  func(context.Context) bool  // says that nobody wants them there any more; nil is that somebody does
+	limit   func(context.Context) int64 // is how many bytes a server may send in a second; nil is as many as it can
+	allowed allowance
+	nodes   topology.Nodes // as last seen
+	sent    map[int]bool   // shards that were told to send something
 }
 
 // step does one thing: finish what is open, or begin the next, or wait for either.
@@ -55,12 +59,23 @@ func (m *mover) step(ctx context.Context) (done bool, err error) {
 	if busy, err := m.busy(ctx); busy || err != nil {
 		return false, err
 	}
-	if _, behind := m.nodes.Unsynced(); behind {
+	if _, behind := cluster.Concerned(m.nodes, m.shards).Unsynced(); behind {
 		return false, wait(ctx) // a batch that not all replicas have heard of is not over
 	}
 	if m.turned != nil && m.turned(ctx) {
 		return true, nil
 	}
+	if m.limit != nil {
+		m.allowed.perSecond = m.limit(ctx)
+	}
+	if spent, err := m.allowed.spent(ctx); spent || err != nil {
+		return false, err
+	}
+	return m.begin(ctx)
+}
+
+// begin sends the next slots.
+func (m *mover) begin(ctx context.Context) (done bool, err error) {
 	moves, doubt := plan.Moves(cluster.Holdings(m.nodes, m.shards))
 	switch {
 	case doubt != "":
@@ -68,6 +83,7 @@ func (m *mover) step(ctx context.Context) (done bool, err error) {
 	case len(moves) == 0:
 		return true, nil
 	}
+	m.allowed.begin(time.Now())
 	if m.whole(moves) {
 		return false, m.send(ctx, moves)
 	}
@@ -81,10 +97,19 @@ func (a Cluster) moveSlots(key read.Key, e cluster.MoveSlots) error {
 		a.Work.Forget(key)
 		return work.Err
 	}
-	m := &mover{servers: a.servers, members: e.At, shards: e.Shards, sent: map[int]bool{}, turned: func(ctx context.Context) bool {
+	m := &mover{servers: a.servers, members: e.At, shards: e.Shards, sent: map[int]bool{}}
+	m.turned = func(ctx context.Context) bool {
 		var c valkeyv1.ValkeyCluster
 		return a.Cached.Get(ctx, key, &c) == nil && cluster.Turned(&c, e)
-	}}
+	}
+	m.limit = func(ctx context.Context) int64 {
+		var c valkeyv1.ValkeyCluster
+		if err := a.Cached.Get(ctx, key, &c); err != nil {
+			return m.allowed.perSecond
+		}
+		most := ptr.Deref(c.Spec.SlotMigration.MaxBytesPerSecond, resource.Quantity{})
+		return most.Value()
+	}
 	a.Work.Begin(key, m.step)
 	return nil
 }

@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -80,7 +81,9 @@ func (m *mover) batches(moves []plan.Move) (gifts []gift) {
 			continue
 		}
 		busy[move.From], busy[move.To] = true, true
-		gifts = append(gifts, gift{source, target, move.Split(slotsAtOnce)[0].Slots})
+		slots := move.Split(min(slotsAtOnce, m.allowed.slots(source.Server, math.MaxInt64)))[0].Slots
+		m.allowed.spend(source.Server, slots.Count())
+		gifts = append(gifts, gift{source, target, slots})
 	}
 	return gifts
 }

@@ -36,8 +36,8 @@ func (m *mover) send(ctx context.Context, moves []plan.Move) error {
 	for _, move := range moves {
 		source, _ := m.primary(move.From)
 		target, _ := m.primary(move.To)
-		for _, part := range move.Split(slotsPerJob(source.Server)) {
-			if len(bySource[move.From]) < jobs {
+		for _, part := range move.Split(m.allowed.slots(source.Server, jobBytes)) {
+			if len(bySource[move.From]) < jobs && (m.allowed.perSecond == 0 || len(bySource[move.From]) == 0) {
 				bySource[move.From] = append(bySource[move.From], wire.SlotsTo{Slots: part.Slots, To: target.Server.ID})
 			}
 		}
@@ -53,6 +53,7 @@ func (m *mover) send(ctx context.Context, moves []plan.Move) error {
 			return classify(source.Name, err)
 		}
 		m.sent[shard] = true
+		m.allowed.spend(source.Server, parts[0].Slots.Count())
 	}
 	return nil
 }
@@ -68,11 +69,4 @@ func (m *mover) failure(ctx context.Context, source topology.Node) (string, erro
 		return "", nil
 	}
 	return list[newest].Message, nil
-}
-
-// slotsPerJob is how many slots of a server hold about as much as a job should.
-func slotsPerJob(s *topology.Server) int {
-	owned := max(1, s.Self().Slots.Count())
-	perSlot := max(1, s.Memory/int64(owned))
-	return int(min(int64(owned), max(1, jobBytes/perSlot)))
 }

@@ -101,7 +101,7 @@ func standsAs(from, to Shape) input {
 	c, stages := standingCluster(sized(newCluster(), from))
 	w := clone(stages[len(stages)-1].world)
 	for _, n := range w.Nodes {
-		n.Server.Memory = 1 << 20
+		n.Server.Dataset = 1 << 20
 	}
 	return input{Obj: sized(c, to), World: w, Now: time.Unix(1_700_000_100, 0)}
 }
@@ -187,7 +187,7 @@ func TestTokensOfPlans(t *testing.T) {
 		same   bool
 	}{
 		"nothing changed":          {func(*input) {}, true},
-		"there is more in memory":  {func(in *input) { in.World.Nodes[0].Server.Memory *= 2 }, true},
+		"there is more in memory":  {func(in *input) { in.World.Nodes[0].Server.Dataset *= 2 }, true},
 		"another cluster":          {func(in *input) { in.Obj.UID = "c2" }, false},
 		"another size":             {func(in *input) { in.Obj = sized(in.Obj, Even(5, 1)) }, false},
 		"another number of copies": {func(in *input) { in.Obj = sized(in.Obj, Even(4, 2)) }, false},
@@ -276,7 +276,7 @@ func TestTheLargestPlanFits(t *testing.T) {
 		slots := topology.Share(i, 249)
 		for j := range 6 {
 			n := topology.Node{Pod: topology.Pod{Name: strings.Repeat("x", 48) + fmt.Sprintf("-%d-%d", i, j), Shard: i, Ordinal: j}}
-			n.Server = &topology.Server{ID: id + fmt.Sprint(j), ShardID: id, Gauges: topology.Gauges{Memory: 1 << 40}}
+			n.Server = &topology.Server{ID: id + fmt.Sprint(j), ShardID: id, Gauges: topology.Gauges{Dataset: 1 << 40}}
 			n.Server.View = []topology.Peer{{ID: n.Server.ID, Claim: topology.Claim{Slots: slots}}}
 			slots = ""
 			many.Nodes = append(many.Nodes, n)
@@ -307,7 +307,7 @@ func TestThePlanIsToldOnce(t *testing.T) {
 	notePlan(out, in)
 	in.Obj = out
 	again := out.DeepCopy()
-	in.World.Nodes[0].Server.Memory *= 3
+	in.World.Nodes[0].Server.Dataset *= 3
 	notePlan(again, in)
 	if diff := cmp.Diff(out.Status.Plan, again.Status.Plan); diff != "" || out.Status.Plan.Begun {
 		t.Error(diff)

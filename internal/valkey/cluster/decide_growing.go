@@ -74,7 +74,7 @@ func tooEarly(w World, shards int) (fsm.Decision, bool) {
 	if effects := attachEmpty(w, shards); len(effects) > 0 {
 		return fsm.Do(ReasonReplicating, effects...).Because("the replicas of new shards to follow their primaries"), true
 	}
-	if n, behind := w.Nodes.Unsynced(); behind {
+	if n, behind := Concerned(w.Nodes, shards).Unsynced(); behind {
 		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be in sync, before slots are moved", n.Name), true
 	}
 	staying := slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Shard >= shards })
@@ -82,6 +82,14 @@ func tooEarly(w World, shards int) (fsm.Decision, bool) {
 		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be ready to serve, before slots are moved", n.Name), true
 	}
 	return fsm.Decision{}, false
+}
+
+// Concerned are the nodes of shards that have slots, or are to have some. What becomes of others does not matter.
+func Concerned(nodes topology.Nodes, shards int) topology.Nodes {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n topology.Node) bool {
+		_, owned := nodes.Shard(n.Shard).Owner()
+		return n.Shard >= shards && !owned
+	})
 }
 
 // decideConfiguringNewReplicas attaches the replicas that were added to shards.

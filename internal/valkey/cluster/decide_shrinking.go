@@ -22,13 +22,32 @@ func decideEvacuatingSlots(in input) fsm.Decision {
 		waits, _ := waitForPods(w)
 		return waits
 	}
-	if d, early := tooEarly(w, len(Wanted(in.Obj))); early { // shards may have been added and taken back in part
+	if d, early := unacquainted(in); early {
+		return d
+	}
+	if d, early := tooEarly(w, len(Wanted(in.Obj))); early {
 		return d
 	}
 	if d, moving := move(in, len(Wanted(in.Obj))); moving {
 		return d
 	}
 	return fsm.Fire(SlotsMigrated, ReasonBalanced)
+}
+
+// unacquainted sees to it that those that stay are one cluster: shards may have been added, and taken back in part.
+func unacquainted(in input) (fsm.Decision, bool) {
+	w := in.World
+	wanted := Wanted(in.Obj)
+	w.Nodes = slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard] })
+	const words = "new servers to be known to all others"
+	effects, waits, stuck := welcome(w)
+	switch {
+	case stuck:
+		return waits, true
+	case len(effects) > 0:
+		return fsm.Do(ReasonMeeting, effects...).Because(words), true
+	}
+	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because(words), !acquainted(w.Nodes)
 }
 
 // linger is how long a server that serves nothing any more goes on telling clients who
@@ -87,7 +106,7 @@ func serves(nodes topology.Nodes, id string) bool {
 // shard that goes, the replicas are forgotten first.
 func forgets(in input) (effects []fsm.Effect, doubt string) {
 	for _, gone := range in.World.Nodes {
-		if !leaves(in, gone) || gone.Server == nil || needed(in, gone) {
+		if !leaves(in, gone) || gone.Server == nil {
 			continue
 		}
 		e := Forget{At: knowing(in, gone.Server.ID), ID: gone.Server.ID}
@@ -95,7 +114,7 @@ func forgets(in input) (effects []fsm.Effect, doubt string) {
 			continue
 		}
 		var why string
-		if e.Proof, why = plan.ProveDismiss(in.World.Nodes, leaving(in), e.ID); why != "" {
+		if e.Proof, why = plan.ProveDismiss(in.World.Nodes, leaving(in), e.ID, lag); why != "" {
 			doubt = why
 			continue
 		}

@@ -83,7 +83,7 @@ func decideDegraded(in input) fsm.Decision {
 	if scales, pending := scale(in); pending && !scales.Waits() && approved(in) {
 		return scales
 	}
-	return withHousekeeping(in, ReasonNodesMissing, doubt)
+	return withHousekeeping(in, ReasonNodesMissing, doubt+drainHint(in))
 }
 
 // withHousekeeping waits, and makes anew meanwhile what was lost.

@@ -16,28 +16,33 @@ func estranged(in input) (effects []fsm.Effect) {
 		if !hasPlace(in, n) || !blameless(nodes, n) {
 			continue
 		}
-		if to := forgetful(nodes, n); len(to) > 0 {
+		if to := forgetful(in, n); len(to) > 0 {
 			meet.Introductions = append(meet.Introductions, Introduction{memberOf(n), to})
 		}
 	}
 	return meet.effects()
 }
 
-// hasPlace says that a node is one of those that are wanted, by the spec or for an upgrade.
+// hasPlace says that a node is not to go: it is wanted, or something else comes before it goes, for which all that there
+// is must be one cluster.
 func hasPlace(in input, n topology.Node) bool {
-	if wanted := Wanted(in.Obj); n.Shard < len(wanted) && n.Ordinal <= wanted[n.Shard] {
+	wanted := Wanted(in.Obj)
+	switch {
+	case leaves(in, n):
+		return false
+	case n.Shard < len(wanted) && n.Ordinal <= wanted[n.Shard]:
 		return true
 	}
-	return in.World.Upgrade != nil && slices.ContainsFunc(in.World.Upgrade.Asks, func(a Ask) bool {
-		return a.Shard == n.Shard && a.Replicas != nil && n.Ordinal <= *a.Replicas
-	})
+	event, _ := scaleEvent(in)
+	goes := event == ScaleDownDetected || event == ReplicaScaleDownDetected
+	return !goes || !approved(in) || in.World.Upgrade != nil || in.World.Reservation.State == Others
 }
 
 // forgetful are some of those that a server knows, and that do not know it. One that holds
 // nothing has not forgotten anybody: it is new.
-func forgetful(nodes topology.Nodes, n topology.Node) (to []Member) {
-	for _, by := range nodes {
-		if by.Server != nil && by.Server.Holds() && len(to) < mostHosts &&
+func forgetful(in input, n topology.Node) (to []Member) {
+	for _, by := range in.World.Nodes {
+		if by.Server != nil && by.Server.Holds() && !leaves(in, by) && len(to) < mostHosts &&
 			n.Server.Knows(by.Server.ID) && !by.Server.Knows(n.Server.ID) && !shakesHands(by, n) {
 			to = append(to, memberOf(by))
 		}
@@ -46,7 +51,7 @@ func forgetful(nodes topology.Nodes, n topology.Node) (to []Member) {
 }
 
 // blameless is a server that brings nothing with it that others do not have: it holds nothing,
-// or a copy of what another of its shard holds, and knows no others that live.
+// or a copy of what another of its shard holds, and knows no others but such that are known to be gone.
 func blameless(nodes topology.Nodes, n topology.Node) bool {
 	if n.Server == nil || n.Server.Self().Slots != "" {
 		return false
@@ -56,7 +61,7 @@ func blameless(nodes topology.Nodes, n topology.Node) bool {
 	}
 	return !slices.ContainsFunc(n.Server.View, func(p topology.Peer) bool {
 		_, ours := nodes.ByID(p.ID)
-		return !ours && p.State == ""
+		return !ours && p.State != topology.Failed && p.State != topology.Unlocated && p.State != topology.Handshake
 	})
 }
 

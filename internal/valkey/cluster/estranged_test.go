@@ -31,7 +31,19 @@ func TestWhoIsWantedAgainIsKnownAgain(t *testing.T) {
 		"one that is not wanted": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			forsaken(w, "web-1-1")
 			c.Spec.ReplicasPerMaster = new(int32)
+		}, "", ""},
+		"one that is not wanted, while another has the cluster": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			forsaken(w, "web-1-1")
+			c.Spec.ReplicasPerMaster = new(int32)
 			w.Reservation = Reservation{State: Others, Holder: "another"}
+		}, "meet", ""},
+		"one that is not wanted, while shards are added": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			forsaken(w, "web-1-1")
+			c.Spec.ReplicasPerMaster, c.Spec.Masters = new(int32), 4
+		}, "meet", ""},
+		"one that an upgrade asks to go": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			forsaken(w, "web-1-1")
+			w.Upgrade = &Upgrade{Name: "up", Asks: []Ask{{Shard: 1, Replicas: new(int)}}}
 		}, "", ""},
 		"one with keys of its own": {func(_ *valkeyv1.ValkeyCluster, w *World) {
 			n := forsaken(w, "web-1-1")
@@ -39,8 +51,12 @@ func TestWhoIsWantedAgainIsKnownAgain(t *testing.T) {
 		}, "", ""},
 		"one that knows others": {func(_ *valkeyv1.ValkeyCluster, w *World) {
 			n := forsaken(w, "web-1-1")
-			n.Server.View = append(n.Server.View, topology.Peer{ID: "zz of another cluster"})
+			n.Server.View = append(n.Server.View, topology.Peer{ID: "zz of another cluster", State: topology.Suspected})
 		}, "", ""},
+		"one that knows who is gone": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			n := forsaken(w, "web-1-1")
+			n.Server.View = append(n.Server.View, topology.Peer{ID: "zz gone", State: topology.Failed})
+		}, "meet", ""},
 	}
 	for _, phase := range []fsm.Phase{Running, Degraded} {
 		for name, c := range cases {

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -26,7 +28,8 @@ func move(in input, shards int) (fsm.Decision, bool) {
 	w := in.World
 	left, doubt := toMove(w, shards)
 	open := openSlots(w)
-	words := fmt.Sprintf("up to %d slots to be moved", misplaced(w, shards))
+	misplaced := misplaced(w, shards)
+	words := fmt.Sprintf("up to %d slots to be moved", roughly(misplaced)) + estimate(in, misplaced)
 	switch {
 	case w.Migration == Moving: // a slot has two owners for a moment, while it changes hands
 		return fsm.Wait(ReasonMoving, "valkey", "work").In(recheck).Because("%s", words), true
@@ -67,10 +70,26 @@ func cramped(in input, shards int) (n topology.Node, share int64, is bool) {
 	return n, share, false
 }
 
-// roughly is how exactly it is told how many slots are left: each number is a write.
-const roughly = 512
+// estimate is how long what is left will take at the pace so far, and about how much it holds, of what takes minutes. It
+// is told in large steps: each is a write.
+func estimate(in input, left int) string {
+	p, elapsed := in.Obj.Status.Plan, in.Now.Sub(in.Obj.Status.Since.Time)
+	if p == nil || int(p.Slots) <= left || elapsed < time.Minute {
+		return ""
+	}
+	total := int64(p.Slots)
+	minutes := int(elapsed.Minutes() * float64(left) / float64(total-int64(left)))
+	i, _ := slices.BinarySearch(steps, minutes)
+	return fmt.Sprintf(", about %d MiB; at this pace in at most %s", p.Bytes*int64(roughly(left))/total>>20, time.Duration(steps[min(i, len(steps)-1)])*time.Minute)
+}
 
-// misplaced is about how many slots are where they should not be.
+// steps are the minutes that are told apart.
+var steps = []int{1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480, 720, 1440, 2880, 7 * 1440}
+
+// roughly is how exactly it is told how many slots are left: each number is a write.
+func roughly(slots int) int { return (slots + 511) / 512 * 512 }
+
+// misplaced is how many slots are where they should not be.
 func misplaced(w World, shards int) (n int) {
 	for _, h := range Holdings(w.Nodes, shards) {
 		share := 0
@@ -79,7 +98,7 @@ func misplaced(w World, shards int) (n int) {
 		}
 		n += max(0, h.Slots.Count()-share)
 	}
-	return (n + roughly - 1) / roughly * roughly
+	return n
 }
 
 // toMove is how many slots are where they should not be, or why that cannot be said.

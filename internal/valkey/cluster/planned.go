@@ -70,7 +70,7 @@ func plannedMoves(w World, shards int) (moves []plan.Move, doubt string) {
 func moveOf(nodes topology.Nodes, m plan.Move) valkeyv1.PlannedMove {
 	move := valkeyv1.PlannedMove{From: int32(m.From), To: int32(m.To), Slots: int32(m.Slots.Count())} //nolint:gosec // at most 16384
 	if owner, owned := nodes.Shard(m.From).Owner(); owned {
-		move.Bytes = owner.Server.Memory * int64(move.Slots) / int64(owner.Server.Self().Slots.Count())
+		move.Bytes = owner.Server.Dataset * int64(move.Slots) / int64(owner.Server.Self().Slots.Count())
 	}
 	return move
 }

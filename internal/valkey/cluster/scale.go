@@ -133,11 +133,28 @@ func needed(in input, n topology.Node) bool {
 	})
 }
 
-// servesYet says that a shard that is to go has slots to give away first.
-func servesYet(in input) bool {
-	return in.World.looked() && in.World.Migration != Moving && slices.ContainsFunc(in.World.Nodes, func(n topology.Node) bool {
-		return n.Shard >= len(Wanted(in.Obj)) && n.Server != nil && n.Server.Self().Slots != ""
-	})
+// misdealt says that a shard that is to go has slots to give away first, or that one that is to stay after all has given its
+// own away.
+func misdealt(in input) bool {
+	w, wanted := in.World, len(Wanted(in.Obj))
+	if !w.looked() || w.Migration == Moving {
+		return false
+	}
+	serves := func(n topology.Node) bool { return n.Server != nil && n.Server.Self().Slots != "" }
+	if slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Shard >= wanted && serves(n) }) {
+		return true
+	}
+	count, _, contested := w.Nodes.Assigned()
+	if count != topology.TotalSlots || contested {
+		return false
+	}
+	for i := range min(wanted, len(w.Shape)) {
+		shard := w.Nodes.Shard(i)
+		if _, silent := shard.Silent(); !silent && len(shard) > 0 && !slices.ContainsFunc(shard, serves) {
+			return dropsShards(in)
+		}
+	}
+	return false
 }
 
 // scale is what a cluster that stands does about another size: reserve itself, so that

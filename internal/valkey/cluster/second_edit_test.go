@@ -35,6 +35,80 @@ func TestAShardThatServesIsNotTakenApart(t *testing.T) {
 	}
 }
 
+// TestAShardThatIsToStayAfterAllIsDealtSlots: it gave its slots away to go, and then an edit wants it back, but not all that were to go.
+func TestAShardThatIsToStayAfterAllIsDealtSlots(t *testing.T) {
+	for _, phase := range shrinking[1:] {
+		in := evacuated(phase)
+		in.Obj = sized(in.Obj, Even(4, 1))
+		s, err := Machine.Step(in)
+		if err != nil || s.Obj.Status.Phase != EvacuatingSlots {
+			t.Errorf("%s: %s, %v", phase, s.Obj.Status.Phase, err)
+		}
+		if d := decideEvacuatingSlots(in); len(d.Do) != 1 || d.Do[0].String() != "move-slots to 4 shards" {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// evacuated is a cluster of five shards of which the last two have given their slots away.
+func evacuated(phase fsm.Phase) input {
+	in := fiveShards(phase)
+	for i := range 5 {
+		owner, _ := in.World.Nodes.Shard(i).Owner()
+		slots := &owner.Server.View[self(owner.Server)].Slots
+		*slots = ""
+		if i < 3 {
+			*slots = topology.Share(i, 3)
+		}
+	}
+	converse(in.World.Nodes)
+	return in
+}
+
+// TestAReplicaOfNothingIsNotWaitedFor: a shard gave its slots away, and then lost its primary. Its replica has nothing,
+// and nobody to follow.
+func TestAReplicaOfNothingIsNotWaitedFor(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		in := evacuated(EvacuatingSlots)
+		lost, replica := &in.World.Nodes[8], in.World.Nodes[9].Server
+		replica.Synced = false
+		lost.Server = nil
+		if back {
+			*lost = newborn(lost.Pod, "valkey:8.1")
+			lost.Server.ID, lost.Server.View[0].ID = "id of another", "id of another"
+		}
+		if d := decideEvacuatingSlots(in); back && d.On != SlotsMigrated {
+			t.Errorf("%+v", d)
+		}
+		in.Obj.Status.Phase = RemovingNodesFromCluster
+		effects, doubt := forgets(in)
+		if len(effects) == 0 {
+			t.Errorf("back %v: %v: %s", back, effects, doubt)
+		}
+	}
+}
+
+// TestNewShardsAreIntroducedAlthoughFewerAreWanted: shards are added, and before they were introduced one fewer is wanted.
+func TestNewShardsAreIntroducedAlthoughFewerAreWanted(t *testing.T) {
+	_, all := standingCluster(newCluster())
+	in := fiveShards(EvacuatingSlots)
+	whole := clone(all[len(all)-1].world)
+	for _, n := range in.World.Nodes[len(whole.Nodes):] {
+		whole.Nodes = append(whole.Nodes, newborn(n.Pod, "valkey:8.1"))
+	}
+	in.World.Nodes, in.Obj = whole.Nodes, sized(in.Obj, Even(4, 1))
+	d := decideEvacuatingSlots(in)
+	if len(d.Do) != 1 || !strings.HasPrefix(d.Do[0].String(), "meet") {
+		t.Fatalf("%+v", d)
+	}
+	command(in.World.Nodes, d.Do[0])
+	befriend(in.World.Nodes)
+	converse(in.World.Nodes)
+	if d := decideEvacuatingSlots(in); d.Reason == ReasonMeeting {
+		t.Errorf("%+v", d)
+	}
+}
+
 // TestWhoIsToGoIsHealedUntilItGoes: a shard that is to go serves until its slots are elsewhere,
 // and that may take days if somebody has to approve it.
 func TestWhoIsToGoIsHealedUntilItGoes(t *testing.T) {

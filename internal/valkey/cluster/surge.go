@@ -28,22 +28,13 @@ func returned(in input) []fsm.Effect {
 			leaving = append(leaving, n)
 		}
 	}
-	if !w.Formed || len(leaving) == 0 || len(w.Nodes) != w.Shape.Nodes() || !servedByOthers(in, leaving) {
+	if !w.Formed || len(leaving) == 0 || len(w.Nodes) != w.Shape.Nodes() {
 		return nil
 	}
 	if effects, doubt := forgets(in); len(effects) > 0 || doubt != "" {
 		return effects
 	}
 	return narrowed(w, leaving)
-}
-
-// servedByOthers says that the shards of nodes that go are served by nodes that stay. Who
-// does not serve may have the only copy, when who did is gone.
-func servedByOthers(in input, leaving topology.Nodes) bool {
-	return !slices.ContainsFunc(leaving, func(n topology.Node) bool {
-		owner, owned := in.World.Nodes.Shard(n.Shard).Owner()
-		return !owned || leaves(in, owner)
-	})
 }
 
 // narrowed makes shards as narrow as they were, if nothing is in the pods that go. If it were

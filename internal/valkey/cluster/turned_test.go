@@ -1,6 +1,11 @@
 package cluster
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+)
 
 // Whether slots are still wanted where they are being moved to.
 func TestTurned(t *testing.T) {
@@ -28,6 +33,30 @@ func TestTurned(t *testing.T) {
 		}
 		if turned := Turned(sized(newCluster(), c.wanted), MoveSlots{c.to, at}); turned != c.turned {
 			t.Errorf("%s: %v", name, turned)
+		}
+	}
+}
+
+// What takes minutes says until when, by the pace so far.
+func TestMovesAreEstimated(t *testing.T) {
+	since := time.Date(2026, 1, 2, 10, 0, 30, 0, time.UTC)
+	for name, c := range map[string]struct {
+		after time.Duration
+		plan  *valkeyv1.ClusterPlan
+		left  int
+		want  string
+	}{
+		"half of it":     {10 * time.Minute, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 4096, ", about 4096 MiB; at this pace in at most 10m0s"},
+		"a quarter":      {10 * time.Minute, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 6144, ", about 6144 MiB; at this pace in at most 30m0s"},
+		"a year":         {1000 * time.Hour, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 8191, ", about 8192 MiB; at this pace in at most 168h0m0s"},
+		"moments":        {30 * time.Second, &valkeyv1.ClusterPlan{Slots: 8192}, 4096, ""},
+		"nothing so far": {10 * time.Minute, &valkeyv1.ClusterPlan{Slots: 8192}, 8192, ""},
+		"no plan":        {10 * time.Minute, nil, 4096, ""},
+	} {
+		o := newCluster()
+		o.Status.Plan, o.Status.Since.Time = c.plan, since
+		if got := estimate(input{Obj: o, Now: since.Add(c.after)}, c.left); got != c.want {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

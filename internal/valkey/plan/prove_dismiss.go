@@ -8,45 +8,85 @@ import (
 )
 
 // ProveDismiss allows that a server whose pod is about to go is forgotten by those that stay,
-// while it runs: it is spare, and none of them sees anybody follow it.
+// while it runs: all that go may go at once, and nobody that stays sees anybody follow it.
 //
 // NOTE: it is not reset. What it knows of the others is what clients hear that ask it, until its
 // pod ends; one that was reset tells them that nobody serves.
-func ProveDismiss(n topology.Nodes, leaving []string, id string) (proof ForgetProof, doubt string) {
+func ProveDismiss(n topology.Nodes, leaving []string, id string, lag int64) (proof ForgetProof, doubt string) {
 	m, answers := n.ByID(id)
 	if !answers || !slices.Contains(leaving, m.Name) {
 		return nil, id + " is no server whose pod is to go"
 	}
-	how, doubt := spare(n, leaving, m)
-	if doubt != "" {
+	if doubt = removable(n, leaving, lag); doubt != "" {
 		return nil, doubt
 	}
-	if doubt, quorum := n.Quorum(); !quorum {
+	if doubt = unwanted(staying(n, leaving), id); doubt != "" {
 		return nil, doubt
 	}
-	seen := fmt.Sprintf("%s: %s goes, %s, and no server sees slots or a replica of it", id, m.Name, how)
+	seen := fmt.Sprintf("%s: %s goes and %s; those that stay serve everything without it", id, m.Name, holds(m))
 	return forgetProof{evidenceOf(seen, id)}, ""
 }
 
-// spare says why the server of a pod that goes can be done without, or why it cannot: somebody
-// that stays needs it, or nobody else has what it holds.
-func spare(n topology.Nodes, leaving []string, m topology.Node) (how, doubt string) {
-	stay := slices.DeleteFunc(slices.Clone(n), func(o topology.Node) bool { return slices.Contains(leaving, o.Name) })
-	if doubt = unwanted(stay, m.Server.ID); doubt != "" {
-		return "", doubt
+func staying(n topology.Nodes, leaving []string) topology.Nodes {
+	return slices.DeleteFunc(slices.Clone(n), func(m topology.Node) bool { return slices.Contains(leaving, m.Name) })
+}
+
+// removable is why pods may not go yet: those that stay do not serve everything, or do not have
+// all of it, or those that go hold something else.
+func removable(n topology.Nodes, leaving []string, lag int64) (doubt string) {
+	stay := staying(n, leaving)
+	if m, silent := stay.Silent(); silent {
+		return m.Name + " stays and does not answer"
 	}
+	if doubt = covered(stay); doubt != "" {
+		return "without those that go: " + doubt
+	}
+	if doubt = Behind(n, leaving, lag); doubt != "" {
+		return doubt
+	}
+	for _, m := range n {
+		switch goes := slices.Contains(leaving, m.Name); {
+		case goes && m.Server != nil:
+			if doubt = precious(n, stay, m); doubt != "" {
+				return doubt
+			}
+		case !goes && len(m.Server.Open) > 0:
+			return fmt.Sprintf("%s has slot %d open", m.Name, m.Server.Open[0].Slot)
+		}
+	}
+	return ""
+}
+
+// precious is why the server of a pod that goes cannot be done without: somebody that stays needs
+// it, or nobody else has what it holds.
+func precious(n, stay topology.Nodes, m topology.Node) string {
 	self := m.Server.Self()
+	for _, by := range stay {
+		if p, _ := by.Server.Peer(self.ID); p.Slots != "" {
+			return fmt.Sprintf("%s sees %s with slots %s", by.Name, m.Name, p.Slots)
+		}
+		if by.Server.Self().Follows == self.ID {
+			return by.Name + " follows " + m.Name
+		}
+	}
 	switch {
 	case self.Slots != "" || len(m.Server.Open) > 0:
-		return "", m.Name + " has slots"
-	case self.Follows == "" && !m.Server.Empty:
-		return "", m.Name + " is a primary and holds keys"
+		return m.Name + " has slots"
+	case m.Server.Empty:
+		return ""
 	case self.Follows == "":
-		return "it holds nothing", ""
+		return m.Name + " is a primary and holds keys"
 	}
-	primary, answers := n.ByID(self.Follows)
-	if !answers || primary.Server.Self().Follows != "" {
-		return "", m.Name + " may be the only copy: whom it follows is no primary that answers"
+	if primary, answers := n.ByID(self.Follows); !answers || primary.Server.Self().Follows != "" {
+		return m.Name + " may be the only copy: whom it follows is no primary that answers"
 	}
-	return "it is a copy of " + primary.Name, ""
+	return ""
+}
+
+// holds is what is in a server that is not precious.
+func holds(m topology.Node) string {
+	if m.Server.Empty {
+		return "holds nothing"
+	}
+	return "is a copy of " + m.Server.Self().Follows
 }

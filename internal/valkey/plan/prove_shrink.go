@@ -11,7 +11,7 @@ import (
 // may be the only copy. lag is how many bytes behind a replica may be.
 func Behind(n topology.Nodes, leaving []string, lag int64) string {
 	goes := func(m topology.Node) bool { return slices.Contains(leaving, m.Name) }
-	stay := slices.DeleteFunc(slices.Clone(n), goes)
+	stay := staying(n, leaving)
 	for _, m := range n {
 		shard := stay.Shard(m.Shard)
 		owner, owned := shard.Owner()
@@ -36,32 +36,15 @@ func Behind(n topology.Nodes, leaving []string, lag int64) string {
 // ProveShrink allows that pods are removed for good, with their volumes: those that
 // stay serve every slot, have all of it, know only each other, and those that go hold nothing else.
 func ProveShrink(n topology.Nodes, leaving []string, lag int64) (proof ShrinkProof, doubt string) {
-	goes := func(m topology.Node) bool { return slices.Contains(leaving, m.Name) }
-	stay := slices.DeleteFunc(slices.Clone(n), goes)
 	if len(leaving) == 0 {
 		return nil, "nothing is to be removed"
 	}
-	if m, silent := stay.Silent(); silent {
-		return nil, m.Name + " stays and does not answer"
-	}
-	if doubt = covered(stay); doubt != "" {
-		return nil, "without those that go: " + doubt
-	}
-	if doubt = Behind(n, leaving, lag); doubt != "" {
+	if doubt = removable(n, leaving, lag); doubt != "" {
 		return nil, doubt
 	}
+	stay := staying(n, leaving)
 	if id, by, found := stay.Stranger(); found {
 		return nil, fmt.Sprintf("%s still lists %s", by.Name, id)
-	}
-	for _, m := range n {
-		if goes(m) && m.Server != nil {
-			if _, doubt = spare(n, leaving, m); doubt != "" {
-				return nil, doubt
-			}
-		}
-		if !goes(m) && len(m.Server.Open) > 0 {
-			return nil, fmt.Sprintf("%s has slot %d open", m.Name, m.Server.Open[0].Slot)
-		}
 	}
 	seen := fmt.Sprintf("%d nodes stay, serve %d slots and know nobody else; %d that go hold nothing else", len(stay), topology.TotalSlots, len(leaving))
 	return shrinkProof{evidenceOf(seen, leaving...)}, ""

@@ -260,26 +260,29 @@ func TestProveDismiss(t *testing.T) {
 		return func(n topology.Nodes) { vacate(n); more(n) }
 	}
 	prove(t, replica, map[string]proofCase{
-		"its shard has no slots":  {change: vacate},
-		"it has keys of another":  {change: after(func(n topology.Nodes) { n[5].Server.View[5].Follows, n[5].Server.Empty = id(0), false })},
-		"it stays":                {change: after(func(topology.Nodes) { leaving = leaving[:1] }), doubt: "no server whose pod is to go"},
-		"its primary is silent":   {change: after(func(n topology.Nodes) { n[4].Server = nil }), doubt: "may be the only copy"},
-		"its primary is none":     {change: after(func(n topology.Nodes) { n[4].Server.View[4].Follows = id(0) }), doubt: "may be the only copy"},
-		"one sees slots of it":    {change: after(func(n topology.Nodes) { n[1].Server.View[5].Slots = "7" }), doubt: "web-0-1 sees it with slots 7"},
-		"one that stays needs it": {change: after(func(n topology.Nodes) { n[3].Server.View[3].Follows = id(5) }), doubt: "follow it"},
-		"it has a slot open":      {change: after(func(n topology.Nodes) { n[5].Server.Open = []topology.OpenSlot{{Slot: 9, Peer: id(2)}} }), doubt: "web-2-1 has slots"},
-		"there is no majority":    {change: after(func(n topology.Nodes) { n[0].Server, n[2].Server = nil, nil }), doubt: "no majority"},
+		"its shard has no slots":                  {change: vacate},
+		"it has keys of another":                  {change: after(func(n topology.Nodes) { n[5].Server.View[5].Follows, n[5].Server.Empty = id(0), false })},
+		"it stays":                                {change: after(func(topology.Nodes) { leaving = leaving[:1] }), doubt: "no server whose pod is to go"},
+		"its primary is gone, and it has nothing": {change: after(func(n topology.Nodes) { n[4].Server = nil })},
+		"another that goes may not":               {change: after(func(n topology.Nodes) { n[4].Server.Empty = false }), doubt: "web-2-0 is a primary and holds keys"},
+		"a copy that stays is behind":             {change: after(func(n topology.Nodes) { n[3].Shard, n[5].Shard, n[3].Server.Synced = 1, 1, false }), doubt: "web-1-1"},
+		"its primary is silent":                   {change: after(func(n topology.Nodes) { n[5].Server.Empty, n[4].Server = false, nil }), doubt: "may be the only copy"},
+		"its primary is none":                     {change: after(func(n topology.Nodes) { n[5].Server.Empty, n[4].Server.View[4].Follows = false, id(0) }), doubt: "may be the only copy"},
+		"one sees slots of it":                    {change: after(func(n topology.Nodes) { n[1].Server.View[5].Slots = "7" }), doubt: "web-0-1 sees web-2-1 with slots 7"},
+		"one that stays needs it":                 {change: after(func(n topology.Nodes) { n[3].Server.View[3].Follows = id(5) }), doubt: "web-1-1 follows web-2-1"},
+		"it has a slot open":                      {change: after(func(n topology.Nodes) { n[5].Server.Open = []topology.OpenSlot{{Slot: 9, Peer: id(2)}} }), doubt: "web-2-1 has slots"},
+		"there is no majority":                    {change: after(func(n topology.Nodes) { n[0].Server, n[2].Server = nil, nil }), doubt: "web-0-0 stays and does not answer"},
 	}, func(n topology.Nodes) (Proof, string) {
-		p, doubt := ProveDismiss(n, leaving, replica)
+		p, doubt := ProveDismiss(n, leaving, replica, 10)
 		leaving = []string{"web-2-0", "web-2-1"}
 		return plainly(p, doubt)
 	})
 	prove(t, primary, map[string]proofCase{
 		"its replica is forgotten": {change: after(func(n topology.Nodes) { forget(n[:4], 5) })},
 		"its replica is known":     {change: vacate, doubt: "follow it"},
-		"it has slots":             {change: func(n topology.Nodes) { forget(n[:4], 5); forget(n[:4], 4) }, doubt: "web-2-0 has slots"},
+		"it has slots":             {change: func(n topology.Nodes) { forget(n[:4], 5); forget(n[:4], 4) }, doubt: "10923 of 16384 slots"},
 		"it has keys":              {change: after(func(n topology.Nodes) { forget(n[:4], 5); n[4].Server.Empty = false }), doubt: "holds keys"},
-	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveDismiss(n, leaving, primary)) })
+	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveDismiss(n, leaving, primary, 10)) })
 }
 
 func TestProveShrink(t *testing.T) {
@@ -298,7 +301,7 @@ func TestProveShrink(t *testing.T) {
 		"one that goes is a copy":       {change: after(func(n topology.Nodes) { n[5].Server.View[5].Follows, n[5].Server.Empty = id(0), false })},
 		"nothing was done yet":          {change: func(topology.Nodes) {}, doubt: "without those that go: 10923 of 16384"},
 		"one that goes has keys":        {change: after(func(n topology.Nodes) { n[4].Server.Empty = false }), doubt: "web-2-0 is a primary and holds keys"},
-		"one may be the only copy":      {change: after(func(n topology.Nodes) { n[4].Server = nil }), doubt: "web-2-1 may be the only copy"},
+		"one may be the only copy":      {change: after(func(n topology.Nodes) { n[5].Server.Empty, n[4].Server = false, nil }), doubt: "web-2-1 may be the only copy"},
 		"one that stays is silent":      {change: after(func(n topology.Nodes) { n[1].Server = nil }), doubt: "web-0-1 stays and does not answer"},
 		"one that goes is still listed": {change: after(func(n topology.Nodes) { n[3].Server.View = append(n[3].Server.View, topology.Peer{ID: id(5)}) }), doubt: "web-1-1 still lists"},
 		"a slot is open":                {change: after(func(n topology.Nodes) { n[0].Server.Open = []topology.OpenSlot{{Slot: 7, Peer: id(2)}} }), doubt: "slot 7 open"},

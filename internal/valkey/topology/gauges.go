@@ -13,8 +13,9 @@ type Gauges struct {
 	// LinkDown is for how many seconds a replica has had no link to its primary: -1 is
 	// since ever. It means nothing where the link is up.
 	LinkDown int64 `json:"linkDown,omitempty"`
-	Keys     int64 `json:"keys,omitempty"`   // in all databases
-	Memory   int64 `json:"memory,omitempty"` // bytes in use
+	Keys     int64 `json:"keys,omitempty"`    // in all databases
+	Memory   int64 `json:"memory,omitempty"`  // bytes in use
+	Dataset  int64 `json:"dataset,omitempty"` // bytes of them that keys take
 }
 
 // Same says that two looks saw the same, but for what moves all the time.

@@ -9,6 +9,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -21,7 +22,7 @@ func report(out *valkeyv1.ValkeyUpgrade, in input, _ fsm.Decision, outcomes []fs
 	if s.ClusterUID == "" && w.Cluster.Sight == Here {
 		s.ClusterUID = w.Cluster.UID
 	}
-	s.Approval = ""
+	s.Approval, s.Proofs = "", plan.Record(s.Proofs, in.Now, outcomes)
 	if s.Phase == InProgress || s.Phase == RollingBack {
 		for i := range s.Shards {
 			reportShard(in, &s.Shards[i], record(was, int(s.Shards[i].Index)))

@@ -15,6 +15,7 @@ func gauges(info map[string]string, role Role) topology.Gauges {
 		Offset:   number(info["master_repl_offset"]),
 		LinkDown: number(info["master_link_down_since_seconds"]),
 		Memory:   number(info["used_memory"]),
+		Dataset:  number(info["used_memory_dataset"]),
 	}
 	if !role.Primary {
 		// What it has applied decides elections; the other number is what it has passed on.
