@@ -73,8 +73,29 @@ func userFiles(dir string) (map[string]string, error) {
 	return files, nil
 }
 
-// readFiles reads files of a directory. Which of them may be missing is for others to say.
+// readFiles reads files of a directory, all of one delivery: a kubelet replaces them as a whole, and
+// takes those before away while somebody reads. Which of them may be missing is for others to say.
 func readFiles(dir string, names ...string) (map[string]string, error) {
+	for {
+		before := delivery(dir)
+		files, err := readEach(dir, names)
+		if err != nil || before == delivery(dir) {
+			return files, err
+		}
+	}
+}
+
+// delivery is where the files of a directory are at the moment.
+func delivery(dir string) string {
+	for _, at := range []string{filepath.Join(dir, "..data"), dir} {
+		if path, err := filepath.EvalSymlinks(at); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+func readEach(dir string, names []string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, name := range names {
 		text, err := os.ReadFile(filepath.Join(dir, name))
