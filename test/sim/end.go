@@ -61,7 +61,9 @@ func (r *run) state(found []*unstructured.Unstructured) (map[string]string, erro
 		for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"} {
 			unstructured.RemoveNestedField(obj.Object, "metadata", field)
 		}
-		unstructured.RemoveNestedField(obj.Object, "status", "history")
+		for _, tale := range []string{"history", "proofs"} { // of the way that led there
+			unstructured.RemoveNestedField(obj.Object, "status", tale)
+		}
 		if r.play.Equal != nil {
 			r.play.Equal(obj)
 		}
