@@ -105,20 +105,23 @@ func serves(nodes topology.Nodes, id string) bool {
 // forgets is who that stays still knows one that goes, or why it may not forget it yet: of a
 // shard that goes, the replicas are forgotten first.
 func forgets(in input) (effects []fsm.Effect, doubt string) {
+	var known []Forget
 	for _, gone := range in.World.Nodes {
 		if !leaves(in, gone) || gone.Server == nil {
 			continue
 		}
-		e := Forget{At: knowing(in, gone.Server.ID), ID: gone.Server.ID}
-		if len(e.At) == 0 {
-			continue
+		if at := knowing(in, gone.Server.ID); len(at) > 0 {
+			known = append(known, Forget{At: at, ID: gone.Server.ID})
 		}
-		var why string
-		if e.Proof, why = plan.ProveDismiss(in.World.Nodes, leaving(in), e.ID, lag); why != "" {
-			doubt = why
-			continue
+	}
+	if len(known) == 0 {
+		return nil, ""
+	}
+	proofs, doubt := plan.ProveDismiss(in.World.Nodes, leaving(in), lag)
+	for _, e := range known {
+		if e.Proof = proofs[e.ID]; e.Proof != nil {
+			effects = append(effects, e)
 		}
-		effects = append(effects, e)
 	}
 	return effects, doubt
 }

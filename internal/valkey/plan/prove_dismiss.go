@@ -7,24 +7,31 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// ProveDismiss allows that a server whose pod is about to go is forgotten by those that stay,
-// while it runs: all that go may go at once, and nobody that stays sees anybody follow it.
+// ProveDismiss allows that servers whose pods are about to go are forgotten by those that stay, while
+// they run: all that go may go at once, and nobody that stays sees anybody follow the one that is
+// forgotten. The proofs are by ID; doubt is what is in the way of all, or of some.
 //
-// NOTE: it is not reset. What it knows of the others is what clients hear that ask it, until its
-// pod ends; one that was reset tells them that nobody serves.
-func ProveDismiss(n topology.Nodes, leaving []string, id string, lag int64) (proof ForgetProof, doubt string) {
-	m, answers := n.ByID(id)
-	if !answers || !slices.Contains(leaving, m.Name) {
-		return nil, id + " is no server whose pod is to go"
-	}
+// NOTE: they are not reset. What they know of the others is what clients hear that ask them, until
+// their pods end; one that was reset tells them that nobody serves.
+func ProveDismiss(n topology.Nodes, leaving []string, lag int64) (proofs map[string]ForgetProof, doubt string) {
 	if doubt = removable(n, leaving, lag); doubt != "" {
 		return nil, doubt
 	}
-	if doubt = unwanted(staying(n, leaving), id); doubt != "" {
-		return nil, doubt
+	proofs = map[string]ForgetProof{}
+	stay := staying(n, leaving)
+	for _, m := range n {
+		if m.Server == nil || !slices.Contains(leaving, m.Name) {
+			continue
+		}
+		id := m.Server.ID
+		if why := unwanted(stay, id); why != "" {
+			doubt = why
+			continue
+		}
+		seen := fmt.Sprintf("%s: %s goes and %s; those that stay serve everything without it", id, m.Name, holds(m))
+		proofs[id] = forgetProof{evidenceOf(seen, id)}
 	}
-	seen := fmt.Sprintf("%s: %s goes and %s; those that stay serve everything without it", id, m.Name, holds(m))
-	return forgetProof{evidenceOf(seen, id)}, ""
+	return proofs, doubt
 }
 
 func staying(n topology.Nodes, leaving []string) topology.Nodes {
