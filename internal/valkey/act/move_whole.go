@@ -11,10 +11,10 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-// Limits of what one server is told to send at a time. A job pauses writes for as long
-// as its last changes take, which grows with its size; each has a fixed cost, too.
+// Limits of what one server is told to send at a time. A job pauses writes at its end, and has a
+// fixed cost: see decision 0028 for what smaller and larger ones came to.
 const (
-	jobBytes = 60 << 20
+	jobBytes = 256 << 20
 	jobs     = 16
 )
 
