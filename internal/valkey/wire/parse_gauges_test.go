@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	primaryInfo = "# Memory\r\nused_memory:2048\r\nmaxmemory:4096\r\n# Replication\r\nrole:master\r\nconnected_slaves:2\r\n" +
+	primaryInfo = "# Memory\r\nused_memory:2048\r\nused_memory_dataset:1024\r\nmaxmemory:4096\r\n# Replication\r\nrole:master\r\nconnected_slaves:2\r\n" +
 		"slave1:ip=10.0.0.3,port=6379,state=wait_bgsave,offset=0,lag=0,type=replica\r\n" +
 		"slave0:ip=10.0.0.2,port=6379,state=online,offset=14,lag=0,type=replica\r\n" +
 		"master_replid:h\r\nmaster_repl_offset:42\r\nslave_repl_offset:7\r\n# Keyspace\r\ndb0:keys=2,expires=1\r\ndb3:keys=5,expires=0\r\n"
@@ -21,7 +21,7 @@ const (
 
 func TestGauges(t *testing.T) {
 	got := gauges(ParseInfo(primaryInfo), Role{Primary: true})
-	if diff := cmp.Diff(topology.Gauges{Offset: 42, Keys: 7, Memory: 2048}, got); diff != "" {
+	if diff := cmp.Diff(topology.Gauges{Offset: 42, Keys: 7, Memory: 2048, Dataset: 1024}, got); diff != "" {
 		t.Error("a primary", diff)
 	}
 	got = gauges(ParseInfo(replicaInfo), Role{})
@@ -47,7 +47,7 @@ func TestAnswersBecomeOneLook(t *testing.T) {
 	}
 	s.View, s.Attached = nil, nil
 	want := &topology.Server{ID: idb, ShardID: "s", Version: "9.1.2", Synced: true, OK: true, Timeout: 2000, Epoch: 17,
-		History: "h", Loading: true, MemoryLimit: 4096, Gauges: topology.Gauges{Offset: 42, Keys: 7, Memory: 2048},
+		History: "h", Loading: true, MemoryLimit: 4096, Gauges: topology.Gauges{Offset: 42, Keys: 7, Memory: 2048, Dataset: 1024},
 		Open: []topology.OpenSlot{{Slot: 93, Peer: ida}, {Slot: 7000, Peer: ida, Importing: true}}}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
