@@ -39,17 +39,23 @@ func decideAddingNodesToCluster(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
+	if d, strangers := acquaint(w); strangers {
+		return d
+	}
+	return fsm.Fire(NodesAdded, ReasonMet)
+}
+
+// acquaint sees to it that all servers know each other, as long as some do not.
+func acquaint(w World) (d fsm.Decision, strangers bool) {
 	const words = "new servers to be known to all others"
 	effects, waits, stuck := welcome(w)
 	switch {
 	case stuck:
-		return waits
+		return waits, true
 	case len(effects) > 0:
-		return fsm.Do(ReasonMeeting, effects...).Because(words)
-	case !acquainted(w.Nodes):
-		return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because(words)
+		return fsm.Do(ReasonMeeting, effects...).Because(words), true
 	}
-	return fsm.Fire(NodesAdded, ReasonMet)
+	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because(words), !acquainted(w.Nodes)
 }
 
 // decideRebalancingSlots gives new shards their share. Their replicas are attached

@@ -36,18 +36,9 @@ func decideEvacuatingSlots(in input) fsm.Decision {
 
 // unacquainted sees to it that those that stay are one cluster: shards may have been added, and taken back in part.
 func unacquainted(in input) (fsm.Decision, bool) {
-	w := in.World
-	wanted := Wanted(in.Obj)
+	w, wanted := in.World, Wanted(in.Obj)
 	w.Nodes = slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard] })
-	const words = "new servers to be known to all others"
-	effects, waits, stuck := welcome(w)
-	switch {
-	case stuck:
-		return waits, true
-	case len(effects) > 0:
-		return fsm.Do(ReasonMeeting, effects...).Because(words), true
-	}
-	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because(words), !acquainted(w.Nodes)
+	return acquaint(w)
 }
 
 // linger is how long a server that serves nothing any more goes on telling clients who
