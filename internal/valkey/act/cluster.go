@@ -159,10 +159,7 @@ func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
 	case cluster.Reset:
 		return classify(e.At.Pod, a.servers.Reset(ctx, target(e.At), false))
 	case cluster.Forget:
-		if e.Proof == nil || !e.Proof.Of(e.ID) {
-			return fmt.Errorf("%s: %w", e, errUnproven)
-		}
-		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.Forget(ctx, target(m), e.ID)) })
+		return a.forget(ctx, e)
 	case cluster.Bury:
 		if e.Proof == nil || !e.Proof.Of(e.ID) {
 			return fmt.Errorf("%s: %w", e, errUnproven)

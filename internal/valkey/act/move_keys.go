@@ -183,10 +183,10 @@ func (m *mover) proven(ctx context.Context, g gift, counts map[int]int) error {
 }
 
 // others are the primaries that have no part in it, and are told so that they need not
-// wait to hear of it.
+// wait to hear of it. One that does not know the new owner would refuse.
 func (m *mover) others(g gift) (nodes topology.Nodes) {
 	for _, n := range m.nodes {
-		if n.Server.Self().Follows == "" && n.Name != g.from.Name && n.Name != g.to.Name {
+		if n.Server.Self().Follows == "" && n.Name != g.from.Name && n.Name != g.to.Name && n.Server.Knows(g.to.Server.ID) {
 			nodes = append(nodes, n)
 		}
 	}

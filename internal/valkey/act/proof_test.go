@@ -13,7 +13,7 @@ import (
 // nobody here.
 func TestNothingIsDestroyedWithoutProof(t *testing.T) {
 	for name, effect := range map[string]fsm.Effect{
-		"forget":         cluster.Forget{ID: "a"},
+		"forget":         cluster.Forget{IDs: []string{"a"}},
 		"bury":           cluster.Bury{ID: "a"},
 		"failover":       cluster.Failover{At: cluster.Member{ID: "a"}},
 		"remove a shard": cluster.RemoveShard{UID: "a"},

@@ -3,6 +3,8 @@ package act
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -69,4 +71,12 @@ var classes = map[error]fsm.ErrorClass{
 	wire.ErrNotBlank:    fsm.Changed,
 	wire.ErrRefused:     fsm.Changed,
 	wire.ErrDenied:      fsm.Refused,
+}
+
+// forget lets servers forget others, of which all must be proven to be of no worth.
+func (a Cluster) forget(ctx context.Context, e cluster.Forget) error {
+	if e.Proof == nil || slices.ContainsFunc(e.IDs, func(id string) bool { return !e.Proof.Of(id) }) {
+		return fmt.Errorf("%s: %w", e, errUnproven)
+	}
+	return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.Forget(ctx, target(m), e.IDs...)) })
 }

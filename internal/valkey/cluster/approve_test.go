@@ -26,8 +26,7 @@ func safePlan(in input, e fsm.Effect) error {
 	case MoveSlots, RemoveShard:
 		shapes = true
 	case Forget:
-		n, answers := in.World.Nodes.ByID(e.ID)
-		shapes = answers && !dismisses(in, n)
+		shapes = sendsAway(in, e)
 	case ApplyChild:
 		shapes = e.Child.Kind == KindStatefulSet && slices.Contains(scaling, c.Status.Phase)
 	case MakeUpgrade:

@@ -39,16 +39,16 @@ func decideAddingNodesToCluster(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	if d, strangers := acquaint(w); strangers {
+	if d, strangers := acquaint(w, w.Nodes); strangers {
 		return d
 	}
 	return fsm.Fire(NodesAdded, ReasonMet)
 }
 
 // acquaint sees to it that all servers know each other, as long as some do not.
-func acquaint(w World) (d fsm.Decision, strangers bool) {
+func acquaint(w World, all topology.Nodes) (d fsm.Decision, strangers bool) {
 	const words = "new servers to be known to all others"
-	effects, waits, stuck := welcome(w)
+	effects, waits, stuck := welcome(w, all)
 	switch {
 	case stuck:
 		return waits, true
@@ -64,6 +64,9 @@ func decideRebalancingSlots(in input) fsm.Decision {
 	w := in.World
 	if waits, missing := waitForPods(w); missing {
 		return waits
+	}
+	if d, strangers := acquaint(w, w.Nodes); strangers { // who had no slots yet may have been replaced
+		return d
 	}
 	if d, early := tooEarly(w, len(w.Shape)); early {
 		return d
@@ -140,7 +143,7 @@ func attachEmpty(w World, shards int) (effects []fsm.Effect) {
 			continue
 		}
 		for _, n := range shard {
-			if n.Name != first.Name && !n.Server.Holds() && n.Server.Knows(first.Server.ID) {
+			if n.Name != first.Name && free(w, n) && n.Server.Knows(first.Server.ID) {
 				effects = append(effects, Replicate{memberOf(n), memberOf(first)})
 			}
 		}
@@ -148,12 +151,21 @@ func attachEmpty(w World, shards int) (effects []fsm.Effect) {
 	return effects
 }
 
+// free says that a server may follow another: it holds nothing, and if it follows one already, that one is gone.
+func free(w World, n topology.Node) bool {
+	self := n.Server.Self()
+	_, answers := w.Nodes.ByID(self.Follows)
+	return n.Server.Empty && self.Slots == "" && (self.Follows == "" || !answers && !heardOf(w.Nodes, self.Follows))
+}
+
 // primaryOf is the server that the others of a shard without slots follow, or are to:
 // the one that has replicas, or else the first.
 func primaryOf(shard topology.Nodes) (first topology.Node, found bool) {
 	for _, n := range shard {
 		if id := n.Server.Self().Follows; id != "" {
-			return shard.ByID(id)
+			if first, found = shard.ByID(id); found {
+				return first, true
+			}
 		}
 	}
 	return shard.Newborn()

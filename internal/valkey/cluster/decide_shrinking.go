@@ -38,7 +38,7 @@ func decideEvacuatingSlots(in input) fsm.Decision {
 func unacquainted(in input) (fsm.Decision, bool) {
 	w, wanted := in.World, Wanted(in.Obj)
 	w.Nodes = slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard] })
-	return acquaint(w)
+	return acquaint(w, in.World.Nodes)
 }
 
 // linger is how long a server that serves nothing any more goes on telling clients who
@@ -93,37 +93,32 @@ func serves(nodes topology.Nodes, id string) bool {
 	})
 }
 
-// forgets is who that stays still knows one that goes, or why it may not forget it yet: of a
-// shard that goes, the replicas are forgotten first.
+// forgets is who that stays still knows any that go, or why those may not be forgotten yet.
 func forgets(in input) (effects []fsm.Effect, doubt string) {
-	var known []Forget
+	var ids []string
 	for _, gone := range in.World.Nodes {
-		if !leaves(in, gone) || gone.Server == nil {
-			continue
-		}
-		if at := knowing(in, gone.Server.ID); len(at) > 0 {
-			known = append(known, Forget{At: at, ID: gone.Server.ID})
+		if gone.Server != nil && leaves(in, gone) {
+			ids = append(ids, gone.Server.ID)
 		}
 	}
-	if len(known) == 0 {
+	at := knowing(in, ids...)
+	if len(at) == 0 {
 		return nil, ""
 	}
-	proofs, doubt := plan.ProveDismiss(in.World.Nodes, leaving(in), lag)
-	for _, e := range known {
-		if e.Proof = proofs[e.ID]; e.Proof != nil {
-			effects = append(effects, e)
-		}
+	proof, doubt := plan.ProveDismiss(in.World.Nodes, leaving(in), lag)
+	if doubt != "" {
+		return nil, doubt
 	}
-	return effects, doubt
+	return []fsm.Effect{Forget{at, ids, proof}}, ""
 }
 
-// knowing are those that stay and list a server.
-func knowing(in input, id string) (members []Member) {
+// knowing are those that stay and list one of these servers.
+func knowing(in input, ids ...string) (members []Member) {
 	for _, by := range in.World.Nodes {
 		if by.Server == nil || leaves(in, by) {
 			continue
 		}
-		if _, listed := by.Server.Peer(id); listed {
+		if slices.ContainsFunc(ids, func(id string) bool { _, listed := by.Server.Peer(id); return listed }) {
 			members = append(members, memberOf(by))
 		}
 	}
@@ -140,6 +135,9 @@ func decideScalingDownStatefulSet(in input) fsm.Decision {
 	// Who was forgotten and did not go in time is met again.
 	if effects, _ := forgets(in); len(effects) > 0 {
 		return fsm.Do(ReasonForgetting, effects...).Because("servers that go to be forgotten by those that stay")
+	}
+	if n, silent := staying(in).Nodes.Silent(); silent {
+		return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("%s to answer, before others go", n.Name)
 	}
 	effects, doubt := shrinkage(in)
 	if doubt != "" {

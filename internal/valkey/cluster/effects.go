@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
@@ -69,11 +70,12 @@ type Place struct {
 // were wrong, a copy of the data would be lost.
 type Reset struct{ At Member }
 
-// Forget lets servers forget another. If it were wrong, those who forget the owner of
-// slots would not serve any more.
+// Forget lets servers forget others, each of them all that it knows of these: one by one would
+// be as many looks as there are pairs. If it were wrong, those who forget the owner of slots
+// would not serve any more.
 type Forget struct {
 	At    []Member
-	ID    string
+	IDs   []string
 	Proof plan.ForgetProof
 }
 
@@ -207,8 +209,17 @@ func (e Failover) String() string {
 	}
 	return fmt.Sprintf("failover %s from %s", e.At.Pod, e.From.Pod)
 }
-func (e Forget) String() string { return fmt.Sprintf("forget %s at %d servers", e.ID, len(e.At)) }
-func (e Bury) String() string   { return fmt.Sprintf("bury %s at %d servers", e.ID, len(e.At)) }
+
+// mostNamed is how many servers an effect names.
+const mostNamed = 2
+
+func (e Forget) String() string {
+	if n := len(e.IDs); n > mostNamed {
+		return fmt.Sprintf("forget %d at %d servers", n, len(e.At))
+	}
+	return fmt.Sprintf("forget %s at %d servers", strings.Join(e.IDs, " "), len(e.At))
+}
+func (e Bury) String() string { return fmt.Sprintf("bury %s at %d servers", e.ID, len(e.At)) }
 func (e SetNodeTimeout) String() string {
 	return fmt.Sprintf("set-node-timeout %s at %d servers", e.Timeout, len(e.At))
 }

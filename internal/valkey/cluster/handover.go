@@ -18,6 +18,9 @@ func handOver(in input) (fsm.Decision, bool) {
 	for i := range min(len(w.Shape), len(wanted)) {
 		shard := w.Nodes.Shard(i)
 		owner, owned := shard.Owner()
+		if n, silent := shard.Silent(); silent && !owned {
+			return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("%s to answer, which may own the slots of shard %d", n.Name, i), true
+		}
 		if !owned {
 			return fsm.Wait(ReasonSlotsLost, "valkey").In(recheck).Because("shard %d owns no slots", i), true
 		}

@@ -89,7 +89,7 @@ func joining(in input) (effects []fsm.Effect) {
 		_, owned := in.World.Nodes.Shard(n.Shard).Owner()
 		return !owned
 	})
-	effects, _, _ = welcome(w)
+	effects, _, _ = welcome(w, in.World.Nodes)
 	return effects
 }
 
@@ -132,7 +132,7 @@ func strangers(in input) (effects []fsm.Effect) {
 	ids, at := missed(in.World.Nodes, topology.Failed, topology.Unlocated)
 	for _, id := range ids {
 		if proof, doubt := plan.ProveForget(in.World.Nodes, id); doubt == "" {
-			effects = append(effects, Forget{at[id], id, proof})
+			effects = append(effects, Forget{at[id], []string{id}, proof})
 		}
 	}
 	return effects

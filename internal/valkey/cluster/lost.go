@@ -123,7 +123,7 @@ func replaced(in input) (effects []fsm.Effect) {
 		return nil
 	}
 	w := staying(in)
-	if effects, _, stuck := welcome(w); len(effects) > 0 || stuck || !acquainted(w.Nodes) {
+	if effects, _, stuck := welcome(w, in.World.Nodes); len(effects) > 0 || stuck || !acquainted(w.Nodes) {
 		return effects
 	}
 	lost := lostShards(in)

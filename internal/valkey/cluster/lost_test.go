@@ -243,8 +243,10 @@ func TestALostShardIsTold(t *testing.T) {
 		}
 	}
 	// Shards that were just added hold nothing either, and are not lost.
-	in := fiveShards(RebalancingSlots)
+	in := evacuated(RebalancingSlots)
 	in.Obj = sized(in.Obj, Even(5, 1))
+	replace(&in.World.Nodes[8])
+	replace(&in.World.Nodes[9])
 	if lost := lostShards(in); lost != nil {
 		t.Errorf("lost: %v", lost)
 	}

@@ -199,7 +199,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 				On:     map[fsm.Event]fsm.Phase{SlotsMigrated: RemovingNodesFromCluster},
 			},
 			RemovingNodesFromCluster: {
-				Doc:    "Letting the servers that are to go, and then those that stay, forget each other.",
+				Doc:    "Letting those that stay forget the servers that are to go.",
 				Class:  fsm.Working,
 				Decide: operating(decideRemovingNodesFromCluster),
 				On:     map[fsm.Event]fsm.Phase{NodesRemoved: ScalingDownStatefulSet, ReconcileError: Failed},

@@ -22,7 +22,7 @@ func command(nodes topology.Nodes, effect fsm.Effect) {
 	case Reset:
 		reset(nodes, e)
 	case Forget:
-		forget(nodes, e.At, e.ID)
+		forget(nodes, e.At, e.IDs...)
 	case Bury:
 		forget(nodes, e.At, e.ID)
 	case Failover:
@@ -42,7 +42,7 @@ func setTimeout(nodes topology.Nodes, e SetNodeTimeout) {
 
 func replicate(nodes topology.Nodes, e Replicate) {
 	s := server(nodes, e.At)
-	if s == nil || s.Holds() || !s.Knows(e.Primary.ID) {
+	if s == nil || !s.Empty || s.Self().Slots != "" || s.Self().Follows == e.Primary.ID || !s.Knows(e.Primary.ID) {
 		return
 	}
 	s.View[self(s)].Claim = topology.Claim{Follows: e.Primary.ID, Shard: min(s.ID, e.Primary.ID)}
@@ -62,10 +62,10 @@ func reset(nodes topology.Nodes, e Reset) {
 	s.Empty, s.Synced, s.ShardID, s.History = true, true, "shard of "+e.At.Pod, "history of "+e.At.Pod
 }
 
-func forget(nodes topology.Nodes, at []Member, id string) {
+func forget(nodes topology.Nodes, at []Member, ids ...string) {
 	for _, m := range at {
 		if s := server(nodes, m); s != nil {
-			s.View = slices.DeleteFunc(s.View, func(p topology.Peer) bool { return p.ID == id })
+			s.View = slices.DeleteFunc(s.View, func(p topology.Peer) bool { return slices.Contains(ids, p.ID) })
 		}
 	}
 }

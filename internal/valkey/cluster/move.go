@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -78,13 +79,19 @@ func estimate(in input, left int) string {
 		return ""
 	}
 	total := int64(p.Slots)
-	minutes := int(elapsed.Minutes() * float64(left) / float64(total-int64(left)))
-	i, _ := slices.BinarySearch(steps, minutes)
-	return fmt.Sprintf(", about %d MiB; at this pace in at most %s", p.Bytes*int64(roughly(left))/total>>20, time.Duration(steps[min(i, len(steps)-1)])*time.Minute)
+	minutes := math.Ceil(elapsed.Minutes() * float64(left) / float64(total-int64(left)))
+	i, _ := slices.BinarySearch(steps, int(min(minutes, longest)))
+	within := "in at most " + (time.Duration(steps[i]) * time.Minute).String()
+	if minutes > longest {
+		within = "in more than a week"
+	}
+	return fmt.Sprintf(", about %d MiB; at this pace %s", p.Bytes*int64(roughly(left))/total>>20, within)
 }
 
 // steps are the minutes that are told apart.
-var steps = []int{1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480, 720, 1440, 2880, 7 * 1440}
+var steps = []int{1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480, 720, 1440, 2880, longest}
+
+const longest = 7 * 24 * 60 // minutes
 
 // roughly is how exactly it is told how many slots are left: each number is a write.
 func roughly(slots int) int { return (slots + 511) / 512 * 512 }

@@ -87,12 +87,14 @@ func safeReset(in input, e Reset) error {
 
 // safeForget: who answers is forgotten only if its pod is to go, and what it holds is another's.
 func safeForget(in input, e Forget) error {
-	n, answers := in.World.Nodes.ByID(e.ID)
-	if answers && !leaves(in, n) || ownsSlots(in.World, e.ID) || e.Proof == nil || !e.Proof.Of(e.ID) {
-		return errors.New("lets a server be forgotten that is needed")
-	}
-	if answers && onlyCopy(in, n) {
-		return errors.New("lets what may be the only copy be forgotten")
+	for _, id := range e.IDs {
+		n, answers := in.World.Nodes.ByID(id)
+		if answers && !leaves(in, n) || ownsSlots(in.World, id) || e.Proof == nil || !e.Proof.Of(id) {
+			return errors.New("lets a server be forgotten that is needed")
+		}
+		if answers && onlyCopy(in, n) {
+			return errors.New("lets what may be the only copy be forgotten")
+		}
 	}
 	return nil
 }

@@ -128,11 +128,18 @@ func dismisses(in input, n topology.Node) bool {
 	return in.World.Upgrade != nil && slices.Contains([]fsm.Phase{Running, Degraded}, in.Obj.Status.Phase) && in.World.Upgrade.dismissed(n)
 }
 
+// sendsAway says that somebody who answers is forgotten, and not by the wish of an upgrade.
+func sendsAway(in input, e Forget) bool {
+	return slices.ContainsFunc(e.IDs, func(id string) bool {
+		n, answers := in.World.Nodes.ByID(id)
+		return answers && !dismisses(in, n)
+	})
+}
+
 func operates(in input, e fsm.Effect) bool {
 	switch e := e.(type) {
 	case Forget: // who is gone, or has to go by the wish of whoever has the reservation
-		n, answers := in.World.Nodes.ByID(e.ID)
-		return answers && !dismisses(in, n)
+		return sendsAway(in, e)
 	case ApplyChild, MarkFormed, SetNodeTimeout, MakeUpgrade, DeleteUpgrade: // also what a standing cluster does for itself
 		return false
 	}

@@ -119,7 +119,7 @@ func leaves(in input, n topology.Node) bool {
 		return in.World.Upgrade != nil && in.World.Upgrade.dismissed(n)
 	}
 	wanted := Wanted(in.Obj)
-	return n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard]
+	return (n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard]) && approved(in)
 }
 
 // needed says that a node is of a shard that is to go as a whole and still has slots: another
@@ -151,7 +151,7 @@ func misdealt(in input) bool {
 	for i := range min(wanted, len(w.Shape)) {
 		shard := w.Nodes.Shard(i)
 		if _, silent := shard.Silent(); !silent && len(shard) > 0 && !slices.ContainsFunc(shard, serves) {
-			return dropsShards(in)
+			return true
 		}
 	}
 	return false

@@ -158,8 +158,8 @@ func hurried(in input) (effects []fsm.Effect) {
 		served[0].Server = &topology.Server{ID: n.Server.ID, Empty: true, View: []topology.Peer{{ID: n.Server.ID}}}
 		owner := n
 		owner.Name, owner.Server = "owner", &topology.Server{ID: "owner", View: []topology.Peer{{ID: "owner", Claim: topology.Claim{Slots: topology.Range(0, topology.TotalSlots-1)}}}}
-		proofs, _ := plan.ProveDismiss(append(served, owner), []string{n.Name}, lag)
-		effects = append(effects, Forget{knowing(in, n.Server.ID), n.Server.ID, proofs[n.Server.ID]})
+		proof, _ := plan.ProveDismiss(append(served, owner), []string{n.Name}, lag)
+		effects = append(effects, Forget{knowing(in, n.Server.ID), []string{n.Server.ID}, proof})
 	}
 	return effects
 }

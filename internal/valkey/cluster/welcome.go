@@ -9,10 +9,10 @@ import (
 
 // welcome introduces servers that the cluster does not know yet to some that it is made
 // of; the rest is gossip. One that holds something, or knows others than ours, is not
-// introduced: it would bring that with it.
-func welcome(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
+// introduced: it would bring that with it. All are all that are ours, also those that are to go.
+func welcome(w World, all topology.Nodes) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
 	ours := map[string]bool{}
-	for _, n := range w.Nodes {
+	for _, n := range all {
 		if n.Server != nil {
 			ours[n.Server.ID] = true
 		}

@@ -3,36 +3,39 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 // ProveDismiss allows that servers whose pods are about to go are forgotten by those that stay, while
-// they run: all that go may go at once, and nobody that stays sees anybody follow the one that is
-// forgotten. The proofs are by ID; doubt is what is in the way of all, or of some.
+// they run: all that go may go at once, and nobody that stays sees anybody follow them who does not go.
 //
 // NOTE: they are not reset. What they know of the others is what clients hear that ask them, until
 // their pods end; one that was reset tells them that nobody serves.
-func ProveDismiss(n topology.Nodes, leaving []string, lag int64) (proofs map[string]ForgetProof, doubt string) {
+func ProveDismiss(n topology.Nodes, leaving []string, lag int64) (proof ForgetProof, doubt string) {
 	if doubt = removable(n, leaving, lag); doubt != "" {
 		return nil, doubt
 	}
-	proofs = map[string]ForgetProof{}
 	stay := staying(n, leaving)
+	var ids, seen []string
 	for _, m := range n {
-		if m.Server == nil || !slices.Contains(leaving, m.Name) {
-			continue
+		if m.Server != nil && slices.Contains(leaving, m.Name) {
+			ids, seen = append(ids, m.Server.ID), append(seen, fmt.Sprintf("%s: %s %s", m.Server.ID, m.Name, holds(m)))
 		}
-		id := m.Server.ID
-		if why := unwanted(stay, id); why != "" {
-			doubt = why
-			continue
-		}
-		seen := fmt.Sprintf("%s: %s goes and %s; those that stay serve everything without it", id, m.Name, holds(m))
-		proofs[id] = forgetProof{evidenceOf(seen, id)}
 	}
-	return proofs, doubt
+	if doubt = unwanted(stay, ids...); doubt != "" {
+		return nil, doubt
+	}
+	if more := len(seen) - mostTold; more > 0 {
+		seen = append(seen[:mostTold], fmt.Sprintf("%d more likewise", more))
+	}
+	words := strings.Join(seen, "; ") + "; those that stay serve everything without them"
+	return forgetProof{evidenceOf(words, ids...)}, ""
 }
+
+// mostTold is how many servers a proof tells of one by one.
+const mostTold = 3
 
 func staying(n topology.Nodes, leaving []string) topology.Nodes {
 	return slices.DeleteFunc(slices.Clone(n), func(m topology.Node) bool { return slices.Contains(leaving, m.Name) })

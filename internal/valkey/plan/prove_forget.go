@@ -25,23 +25,27 @@ func ProveForget(n topology.Nodes, id string) (proof ForgetProof, doubt string) 
 	return forgetProof{evidenceOf(seen, id)}, ""
 }
 
-// unwanted is who still needs a server, in words.
-func unwanted(n topology.Nodes, id string) string {
+// unwanted is who still needs one of these servers, in words. That they need each other does not count.
+func unwanted(n topology.Nodes, ids ...string) string {
+	goes := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		goes[id] = true
+	}
 	for _, by := range n {
-		if by.Server == nil || by.Server.ID == id {
+		if by.Server == nil || goes[by.Server.ID] {
 			continue
 		}
 		for _, p := range by.Server.View {
-			if p.ID == id && p.Slots != "" {
-				return fmt.Sprintf("%s sees it with slots %s", by.Name, p.Slots)
+			if goes[p.ID] && p.Slots != "" {
+				return fmt.Sprintf("%s sees %s with slots %s", by.Name, p.ID, p.Slots)
 			}
-			if p.Follows == id {
-				return fmt.Sprintf("%s sees %s follow it", by.Name, p.ID)
+			if goes[p.Follows] && !goes[p.ID] {
+				return fmt.Sprintf("%s sees %s follow %s", by.Name, p.ID, p.Follows)
 			}
 		}
 		for _, o := range by.Server.Open {
-			if o.Peer == id {
-				return fmt.Sprintf("%s has slot %d open with it", by.Name, o.Slot)
+			if goes[o.Peer] {
+				return fmt.Sprintf("%s has slot %d open with %s", by.Name, o.Slot, o.Peer)
 			}
 		}
 	}

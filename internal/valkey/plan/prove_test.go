@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,8 +160,8 @@ func TestProveForget(t *testing.T) {
 		"it runs":                     {change: func(topology.Nodes) {}, doubt: "web-2-1 answers to it"},
 		"it runs and holds nothing":   {change: func(n topology.Nodes) { reset(n, 5) }, doubt: "web-2-1 answers to it"},
 		"a pod is silent":             {change: after(func(n topology.Nodes) { n[3].Server = nil }), doubt: "web-1-1 is silent and may be"},
-		"one sees slots of it":        {change: after(func(n topology.Nodes) { n[1].Server.View[5].Slots = "7" }), doubt: "web-0-1 sees it with slots 7"},
-		"one sees a replica of it":    {change: after(func(n topology.Nodes) { n[1].Server.View[3].Follows = id(5) }), doubt: "follow it"},
+		"one sees slots of it":        {change: after(func(n topology.Nodes) { n[1].Server.View[5].Slots = "7" }), doubt: "web-0-1 sees " + id(5) + " with slots 7"},
+		"one sees a replica of it":    {change: after(func(n topology.Nodes) { n[1].Server.View[3].Follows = id(5) }), doubt: "follow " + id(5)},
 		"one has a slot open with it": {change: after(func(n topology.Nodes) { n[0].Server.Open = []topology.OpenSlot{{Slot: 9, Peer: id(5)}} }), doubt: "slot 9 open"},
 		"there is no majority": {change: after(func(n topology.Nodes) {
 			for _, i := range []int{0, 2} {
@@ -255,11 +254,11 @@ func vacate(n topology.Nodes) {
 
 // dismiss is the proof of one of those that go.
 func dismiss(n topology.Nodes, leaving []string, id string) (Proof, string) {
-	proofs, doubt := ProveDismiss(n, leaving, 10)
-	if p, proven := proofs[id]; proven {
-		return p, ""
+	p, doubt := ProveDismiss(n, leaving, 10)
+	if doubt == "" && !p.Of(id) {
+		return nil, "no server whose pod is to go"
 	}
-	return nil, cmp.Or(doubt, "no server whose pod is to go")
+	return plainly(p, doubt)
 }
 
 // Those that stay may forget who runs and goes, once it has nothing that others do not have.
@@ -288,10 +287,14 @@ func TestProveDismiss(t *testing.T) {
 		return p, doubt
 	})
 	prove(t, primary, map[string]proofCase{
-		"its replica is forgotten": {change: after(func(n topology.Nodes) { forget(n[:4], 5) })},
-		"its replica is known":     {change: vacate, doubt: "follow it"},
-		"it has slots":             {change: func(n topology.Nodes) { forget(n[:4], 5); forget(n[:4], 4) }, doubt: "10923 of 16384 slots"},
-		"it has keys":              {change: after(func(n topology.Nodes) { forget(n[:4], 5); n[4].Server.Empty = false }), doubt: "holds keys"},
+		"its replica is forgotten":     {change: after(func(n topology.Nodes) { forget(n[:4], 5) })},
+		"its replica goes, too":        {change: vacate},
+		"another's replica follows it": {change: after(func(n topology.Nodes) { n[1].Server.View[3].Follows = id(4) }), doubt: "web-0-1 sees " + id(3) + " follow"},
+		"a replica that nobody answers for follows it": {change: after(func(n topology.Nodes) {
+			n[0].Server.View = append(n[0].Server.View, topology.Peer{ID: id(9), Claim: topology.Claim{Follows: id(4)}})
+		}), doubt: "follow"},
+		"it has slots": {change: func(n topology.Nodes) { forget(n[:4], 5); forget(n[:4], 4) }, doubt: "10923 of 16384 slots"},
+		"it has keys":  {change: after(func(n topology.Nodes) { forget(n[:4], 5); n[4].Server.Empty = false }), doubt: "holds keys"},
 	}, func(n topology.Nodes) (Proof, string) { return dismiss(n, leaving, primary) })
 }
 

@@ -10,11 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// three is a view of three servers: who answers is ida, of the flags and slots given.
+// three is a view of three servers, and of two more without slots: who answers is ida, of the flags and slots given.
 func three(self string) map[string]string {
-	return map[string]string{"CLUSTER NODES": bulk(ida + " 10.0.0.1:6379@16379 myself," + self + "\n" +
+	return map[string]string{"CLUSTER GETSLOTMIGRATIONS": "-ERR unknown subcommand 'GETSLOTMIGRATIONS'. Try CLUSTER HELP.\r\n", "CLUSTER NODES": bulk(ida + " 10.0.0.1:6379@16379 myself," + self + "\n" +
 		idb + " 10.0.0.2:6379@16379 master - 0 1 2 connected 5461-10922\n" +
-		idc + " 10.0.0.3:6379@16379 slave " + idb + " 0 1 2 connected\n")}
+		idc + " 10.0.0.3:6379@16379 slave " + idb + " 0 1 2 connected\n" +
+		idd + " 10.0.0.4:6379@16379 master - 0 1 3 connected\n" +
+		ide + " 10.0.0.5:6379@16379 slave " + idd + " 0 1 3 connected\n")}
 }
 
 const (
@@ -41,6 +43,10 @@ func TestCommands(t *testing.T) {
 			tell: func(c *Client, at Target) error { return c.Failover(t.Context(), at, Agreed) }},
 		"forget a replica": {self: anOwner, want: []string{"CLUSTER FORGET " + idc},
 			tell: func(c *Client, at Target) error { return c.Forget(t.Context(), at, idc) }},
+		"forget a primary with its replica": {self: aBlank, want: []string{"CLUSTER FORGET " + idd, "CLUSTER FORGET " + ide},
+			tell: func(c *Client, at Target) error { return c.Forget(t.Context(), at, idd, ide) }},
+		"forget a primary without its replica": {self: aBlank, err: ErrNotBlank,
+			tell: func(c *Client, at Target) error { return c.Forget(t.Context(), at, idd) }},
 		"forget one that is not known": {self: anOwner,
 			tell: func(c *Client, at Target) error { return c.Forget(t.Context(), at, strings.Repeat("f", 40)) }},
 		"forget an owner of slots": {self: aBlank, err: ErrNotBlank,
@@ -108,11 +114,30 @@ func (s *stub) told() (list []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.heard {
-		if h != "CLUSTER NODES" && !strings.HasPrefix(h, "CLIENT") && !strings.HasPrefix(h, "HELLO") {
+		if h != "CLUSTER NODES" && h != "CLUSTER GETSLOTMIGRATIONS" && !strings.HasPrefix(h, "CLIENT") && !strings.HasPrefix(h, "HELLO") {
 			list = append(list, h)
 		}
 	}
 	return list
+}
+
+// A server goes on to send slots to one that it forgot, and never hears that they were taken.
+func TestWhoGetsSlotsIsNotForgotten(t *testing.T) {
+	for state, want := range map[string]error{"snapshotting": ErrNotBlank, "success": nil, "failed": nil} {
+		answers := three(aBlank)
+		var job string
+		for _, word := range []string{"name", "x", "operation", "EXPORT", "slot_ranges", "7-9", "source_node", ida, "target_node", ide, "state", state} {
+			job += bulk(word)
+		}
+		answers["CLUSTER GETSLOTMIGRATIONS"] = "*1\r\n*12\r\n" + job
+		answers["CLUSTER FORGET "+ide] = "+OK\r\n"
+		s := newStub(t, answers)
+		client := NewClient()
+		defer client.Close()
+		if err := client.Forget(t.Context(), Target{Addr: s.Addr().String(), ID: ida}, ide); !errors.Is(err, want) {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
 }
 
 func TestQuestionsAboutSlots(t *testing.T) {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,11 +26,19 @@ func (c *Client) Failover(ctx context.Context, at Target, mode FailoverMode) err
 // Forget implements Writer.
 //
 // NOTE: a server forgets an owner of slots without a word, and soon most others are
-// out of reach for it: what this one sees of worth is refused here.
-func (c *Client) Forget(ctx context.Context, at Target, id string) error {
-	return c.forget(ctx, at, id, func(gone topology.Peer) string {
-		if gone.Slots != "" {
+// out of reach for it; and it goes on to send slots to one that it forgot, of whose
+// claim to them it then never hears: what this one sees of worth is refused here.
+func (c *Client) Forget(ctx context.Context, at Target, ids ...string) error {
+	jobs, err := c.SlotMigrations(ctx, at)
+	if err != nil && !errors.Is(err, errTooOld) {
+		return err
+	}
+	return c.forget(ctx, at, ids, func(gone topology.Peer) string {
+		switch {
+		case gone.Slots != "":
 			return "it owns slots"
+		case slices.ContainsFunc(jobs, func(j topology.SlotJob) bool { return !j.Ended() && (j.Target == gone.ID || j.Source == gone.ID) }):
+			return "slots are on their way"
 		}
 		return ""
 	})
@@ -37,7 +46,7 @@ func (c *Client) Forget(ctx context.Context, at Target, id string) error {
 
 // Bury implements Writer.
 func (c *Client) Bury(ctx context.Context, at Target, id string) error {
-	return c.forget(ctx, at, id, func(gone topology.Peer) string {
+	return c.forget(ctx, at, []string{id}, func(gone topology.Peer) string {
 		if gone.State == "" || gone.State == topology.Handshake {
 			return "it has not failed"
 		}
@@ -45,24 +54,31 @@ func (c *Client) Bury(ctx context.Context, at Target, id string) error {
 	})
 }
 
-// forget forgets one that nobody follows, unless there is something else that it is worth.
-func (c *Client) forget(ctx context.Context, at Target, id string, worth func(gone topology.Peer) string) error {
+// forget forgets those that nobody else follows, unless there is something that one of them is worth.
+func (c *Client) forget(ctx context.Context, at Target, ids []string, worth func(gone topology.Peer) string) error {
 	view, err := c.view(ctx, at)
 	if err != nil {
 		return err
 	}
-	gone, known := view.Peer(id)
-	if !known {
+	var commands [][]string
+	for _, id := range ids {
+		gone, known := view.Peer(id)
+		if !known {
+			continue
+		}
+		why := worth(gone)
+		if slices.ContainsFunc(view.View, func(p topology.Peer) bool { return p.Follows == id && !slices.Contains(ids, p.ID) }) {
+			why = "a replica follows it"
+		}
+		if why != "" {
+			return fmt.Errorf("forget %s at %s: %w: %s", id, at.Addr, ErrNotBlank, why)
+		}
+		commands = append(commands, []string{"CLUSTER", "FORGET", id})
+	}
+	if len(commands) == 0 {
 		return nil
 	}
-	why := worth(gone)
-	if slices.ContainsFunc(view.View, func(p topology.Peer) bool { return p.Follows == id }) {
-		why = "a replica follows it"
-	}
-	if why != "" {
-		return fmt.Errorf("forget %s at %s: %w: %s", id, at.Addr, ErrNotBlank, why)
-	}
-	return unlessUnknown(c.tell(ctx, at, []string{"CLUSTER", "FORGET", id}))
+	return unlessUnknown(c.tell(ctx, at, commands...))
 }
 
 // Reset implements Writer.

@@ -26,6 +26,9 @@ var (
 	ErrMalformed = errors.New("answer cannot be understood")
 )
 
+// errTooOld is the refusal of a command that is not known yet.
+var errTooOld = fmt.Errorf("%w what it does not know", ErrRefused)
+
 // errIdle is the refusal to cancel where nothing is under way.
 var errIdle = fmt.Errorf("%w to cancel nothing", ErrRefused)
 
@@ -39,6 +42,8 @@ func refusal(reply string) error {
 		kind = ErrLoading
 	case code == "NOAUTH" || code == "NOPERM" || code == "WRONGPASS":
 		kind = ErrDenied
+	case strings.HasPrefix(reply, "unknown subcommand"):
+		kind = errTooOld
 	case strings.HasPrefix(reply, "No migrations ongoing"):
 		kind = errIdle
 	case strings.HasPrefix(reply, "Unknown node"), strings.HasPrefix(reply, "I don't know about node"):

@@ -15,6 +15,8 @@ const (
 	ida = "0b9ce4a2bfbd0c1c5a2fbf6d9c3c2f5f5e1c7a01"
 	idb = "1b9ce4a2bfbd0c1c5a2fbf6d9c3c2f5f5e1c7a02"
 	idc = "2b9ce4a2bfbd0c1c5a2fbf6d9c3c2f5f5e1c7a03"
+	idd = "3b9ce4a2bfbd0c1c5a2fbf6d9c3c2f5f5e1c7a04"
+	ide = "4b9ce4a2bfbd0c1c5a2fbf6d9c3c2f5f5e1c7a05"
 
 	threeNodes = idb + " 10.0.0.2:6379@16379 myself,master - 0 0 2 connected 5461-10922 11000 [7000-<-" + ida + "] [93->-" + ida + "]\n" +
 		ida + " 10.0.0.1:6379@16379,web-0-0 master,fail? - 1711111 1711112 1 disconnected 0-5460\n" +
@@ -161,6 +163,7 @@ func TestRefusal(t *testing.T) {
 		"I don't know about node " + ida:                                                          ErrUnknownPeer,
 		"Can't assign hashslot 7 to a different node while I still hold keys for this hash slot.": ErrNotBlank,
 		"CLUSTER RESET can't be called with primary nodes containing keys":                        ErrNotBlank,
+		"ERR unknown subcommand 'GETSLOTMIGRATIONS'. Try CLUSTER HELP.":                           errTooOld,
 		"No migrations ongoing":                                                                   errIdle,
 		"Slot 7 is already busy":                                                                  ErrNotBlank,
 		"To set a master the node must be empty and without assigned slots.":                      ErrNotBlank,

@@ -29,9 +29,10 @@ type Writer interface {
 	// that it will try: see who owns the slots, and under which epoch. Of one that owns
 	// slots already nothing is asked.
 	Failover(ctx context.Context, at Target, mode FailoverMode) error
-	// Forget makes the server forget another, in which it must see no worth: no slots,
-	// and no replica. It is over, too, when the other is not known to it.
-	Forget(ctx context.Context, at Target, id string) error
+	// Forget makes the server forget others, in which it must see no worth: no slots, none
+	// on their way, and no replica but one that is forgotten, too. It is over, too, with those
+	// that are not known to it.
+	Forget(ctx context.Context, at Target, ids ...string) error
 	// Bury makes the server forget another, which it must have given up, and in which it must
 	// see no replica: slots go with it, and nobody owns them then.
 	Bury(ctx context.Context, at Target, id string) error

@@ -82,8 +82,7 @@ func (s *stage) timeScaling(image string, l load, to size) time.Duration {
 	s.t.Helper()
 	vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) { v.Spec.Image, v.Spec.ReplicasPerMaster = image, new(int32(0)) })
 	fill(s.t, s.addr(vkc), l)
-	s.resize(vkc, to)
-	took := s.timeMoving(vkc, func() bool { return has(vkc, to) == nil })
+	took := s.timeResize(vkc, to)
 	w.check(s.t)
 	s.empty(vkc.Namespace, vkc)
 	return took

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -43,32 +44,40 @@ func (s *server) failoverTimeout() time.Duration {
 const ban = time.Minute
 
 // Forget implements wire.Writer, with what the client refuses by itself.
-func (c *Cluster) Forget(_ context.Context, at wire.Target, id string) error {
-	return c.letGo(at, id, func(gone *peer) bool { return gone.slots != "" })
+func (c *Cluster) Forget(_ context.Context, at wire.Target, ids ...string) error {
+	return c.tell(at, func(s *server) error {
+		for _, id := range ids {
+			moving := slices.ContainsFunc(s.jobs, func(j topology.SlotJob) bool { return !j.Ended() && (j.Target == id || j.Source == id) })
+			if err := c.letGo(s, id, ids, func(gone *peer) bool { return gone.slots != "" || moving }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Bury implements wire.Writer, with what the client refuses by itself.
 func (c *Cluster) Bury(_ context.Context, at wire.Target, id string) error {
-	return c.letGo(at, id, func(gone *peer) bool { return gone.state == "" || gone.state == topology.Handshake })
+	return c.tell(at, func(s *server) error {
+		return c.letGo(s, id, nil, func(gone *peer) bool { return gone.state == "" || gone.state == topology.Handshake })
+	})
 }
 
-func (c *Cluster) letGo(at wire.Target, id string, worth func(gone *peer) bool) error {
-	return c.tell(at, func(s *server) error {
-		gone := s.view[id]
-		if gone == nil {
-			return nil
-		}
-		for _, p := range s.view {
-			if p.follows == id || worth(gone) {
-				return fmt.Errorf("forget %s at %s: %w", id, at.Addr, wire.ErrNotBlank)
-			}
-		}
-		if id == s.id || id == s.self().follows {
-			return fmt.Errorf("forget %s at %s: %w", id, at.Addr, wire.ErrRefused)
-		}
-		s.forget(id, c.now+s.banTime())
+func (c *Cluster) letGo(s *server, id string, with []string, worth func(gone *peer) bool) error {
+	gone := s.view[id]
+	if gone == nil {
 		return nil
-	})
+	}
+	for follower, p := range s.view {
+		if p.follows == id && !slices.Contains(with, follower) || worth(gone) {
+			return fmt.Errorf("forget %s at %s: %w", id, s.addr, wire.ErrNotBlank)
+		}
+	}
+	if id == s.id || id == s.self().follows {
+		return fmt.Errorf("forget %s at %s: %w", id, s.addr, wire.ErrRefused)
+	}
+	s.forget(id, c.now+s.banTime())
+	return nil
 }
 
 func (s *server) banTime() time.Duration {
