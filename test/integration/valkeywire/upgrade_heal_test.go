@@ -96,7 +96,7 @@ func (h *healer) tell(ctx context.Context, f *fleet, effect fsm.Effect) (err err
 		err = f.Replicate(ctx, at(e.At), e.Primary.ID)
 	case cluster.Forget:
 		for _, m := range e.At {
-			err = errors.Join(err, f.Forget(ctx, at(m), e.ID))
+			err = errors.Join(err, f.Forget(ctx, at(m), e.IDs...))
 		}
 	case cluster.Failover:
 		err = f.Failover(ctx, at(e.At), wire.Forced)

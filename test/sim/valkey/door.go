@@ -58,8 +58,8 @@ func (d door) Failover(ctx context.Context, at wire.Target, mode wire.FailoverMo
 }
 
 // Forget implements wire.Writer.
-func (d door) Forget(ctx context.Context, at wire.Target, id string) error {
-	return d.tell(ctx, "forget", func(ctx context.Context) error { return d.servers.Forget(ctx, at, id) })
+func (d door) Forget(ctx context.Context, at wire.Target, ids ...string) error {
+	return d.tell(ctx, "forget", func(ctx context.Context) error { return d.servers.Forget(ctx, at, ids...) })
 }
 
 // Bury implements wire.Writer.
