@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
@@ -103,6 +104,7 @@ func (o VolumeRestore) claim(ctx context.Context, r *capturev1.VolumeRestoreRequ
 func claimOf(c *corev1.PersistentVolumeClaim) volumerestore.Claim {
 	seen := volumerestore.Claim{
 		Sight: volumerestore.Ours, UID: c.UID, ResourceVersion: c.ResourceVersion, Deleting: c.DeletionTimestamp != nil,
+		Reserved: reserved(c),
 	}
 	for _, told := range c.Status.Conditions {
 		if told.Type == capturev1.RestoreCondition && told.Status == corev1.ConditionFalse {
@@ -111,6 +113,10 @@ func claimOf(c *corev1.PersistentVolumeClaim) volumerestore.Claim {
 	}
 	return seen
 }
+
+// reserved says that a claim was made for a restore of manifests, which writes what uses it as
+// soon as it is there: that waits, and would be given an empty one under the name.
+func reserved(c metav1.Object) bool { return c.GetAnnotations()[manifestrestore.MarkAnnotation] != "" }
 
 // restored says that the volume of a claim is the one that was made, or moved, for the request. A claim that waits for
 // a pod names none until it is bound.

@@ -143,7 +143,7 @@ func (o Restorer) claim(ctx context.Context, r *restorer.Restore, s *scene, inte
 	s.claim = c
 	seen := restorer.Claim{
 		Sight: restorer.Ours, Namespace: c.Namespace, Name: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion,
-		Bound: c.Status.Phase == corev1.ClaimBound, Deleting: c.DeletionTimestamp != nil,
+		Bound: c.Status.Phase == corev1.ClaimBound, Deleting: c.DeletionTimestamp != nil, Reserved: reserved(c),
 	}
 	for _, told := range c.Status.Conditions {
 		if told.Type == capturev1.RestoreCondition && told.Status == corev1.ConditionFalse {

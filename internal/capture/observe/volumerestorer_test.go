@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -79,6 +80,23 @@ func TestAnIntentIsHeldToItsOwnVolume(t *testing.T) {
 	theirs := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "any"}}
 	if w := see(t, disks, restorer.New("shop", "back", "r1"), append(objects, theirs)...); w.PV.Sight != restorer.NoPV || w.PV.Name != restorer.VolumeName("r1") {
 		t.Errorf("%+v", w.PV)
+	}
+}
+
+// TestAClaimOfARestoreOfManifestsIsReserved: both sides see it, also when the request is gone.
+func TestAClaimOfARestoreOfManifestsIsReserved(t *testing.T) {
+	for _, want := range []bool{false, true} {
+		objects := intended(t)
+		if want {
+			objects[1].SetAnnotations(map[string]string{capturev1.RestoreAnnotation: "r1", manifestrestore.MarkAnnotation: "{}"})
+		}
+		seen, err := VolumeRestore{Live: read.Live{Reader: serving(t, objects...)}}.claim(t.Context(), objects[0].(*capturev1.VolumeRestoreRequest))
+		if err != nil || seen.Sight != volumerestore.Ours || seen.Reserved != want {
+			t.Errorf("the manager sees %+v: %v", seen, err)
+		}
+		if w := see(t, disks, restorer.New("shop", "back", "r1"), objects[1:]...); w.Request != restorer.Gone || w.Claim.Reserved != want {
+			t.Errorf("the restorer sees %+v", w)
+		}
 	}
 }
 

@@ -27,9 +27,9 @@ func (w World) aim() fsm.Phase {
 	return Claiming
 }
 
-// leftover says that the claim was made for nothing.
+// leftover says that the claim was made for nothing, and nothing waits for it.
 func (w World) leftover() bool {
-	return w.givenUp() && w.Claim.empty() && w.PV.Sight != ForUs && !w.copied()
+	return w.givenUp() && w.Claim.empty() && !w.Claim.Reserved && w.PV.Sight != ForUs && !w.copied()
 }
 
 // copied says that the claim may be one that somebody made from the text of one of ours, for a
@@ -62,7 +62,7 @@ func (w World) abandoned() bool {
 	return w.givenUp() || w.Claim.Sight != Ours || w.Claim.Deleting || w.Claim.UID != w.Intent.Intent.Claim.UID
 }
 
-// empty says that the claim can go without a loss.
+// empty says that no data would go with the claim.
 func (c Claim) empty() bool { return c.Sight == Ours && !c.Bound && !c.Deleting }
 
 // turned leaves a phase that the World does not ask for.

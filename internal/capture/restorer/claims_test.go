@@ -14,6 +14,8 @@ func TestWhatTheWorldAsksFor(t *testing.T) {
 	bound.Bound = true
 	anew := ours
 	anew.UID = "another"
+	reserved := ours
+	reserved.Reserved = true
 	for what, c := range map[string]struct {
 		world World
 		want  fsm.Phase
@@ -22,6 +24,8 @@ func TestWhatTheWorldAsksFor(t *testing.T) {
 		"an intent for a claim that was":      {World{Request: Wanted, Claim: anew, Intent: stored, PV: PV{Sight: NoPV}}, Discarding},
 		"an empty claim that was given up":    {World{Request: GivenUp, Claim: ours, Intent: Stored{Sight: NoIntent}, PV: PV{Sight: NoPV}}, Discarding},
 		"a claim with data that was given up": {World{Request: GivenUp, Claim: bound, Intent: Stored{Sight: NoIntent}, PV: PV{Sight: Strange}}, Idle},
+		"one that something waits for":        {World{Request: GivenUp, Claim: reserved, Intent: Stored{Sight: NoIntent}, PV: PV{Sight: NoPV}}, Idle},
+		"the same, and the request is gone":   {World{Request: Gone, Claim: reserved, Intent: Stored{Sight: NoIntent}, PV: PV{Sight: NoPV}}, Idle},
 		"a volume that was not looked at":     {World{Request: Wanted, Claim: ours, Intent: stored}, ""},
 	} {
 		if got := c.world.aim(); got != c.want {

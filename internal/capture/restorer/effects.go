@@ -24,7 +24,7 @@ type CreateClaim struct {
 }
 
 // DeleteClaim deletes a claim that is bound to nothing, in the version that was seen. If it
-// were wrong, restored data would be lost.
+// were wrong, restored data would be lost, or an application would start without any.
 type DeleteClaim struct {
 	Name            string
 	UID             types.UID

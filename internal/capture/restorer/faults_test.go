@@ -3,7 +3,6 @@ package restorer
 import (
 	"maps"
 	"testing"
-	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
@@ -20,8 +19,7 @@ func broken(t *testing.T, phase fsm.Phase, decide func(input) fsm.Decision) {
 }
 
 func struck(what string, after int, f fault, at int) error {
-	r := &run{world: newBench().World(), obj: New("shop", "back", "r1"), now: time.Unix(1_700_000_000, 0), fault: f, at: at, change: changes[what], after: after}
-	return r.toTheEnd(what)
+	return newRun(what, after, f, at).toTheEnd(what)
 }
 
 // The intent goes before the PersistentVolume is there.
@@ -64,6 +62,20 @@ func TestFaultDiscardsWhatIsOwned(t *testing.T) {
 		return fsm.Do(ReasonAbandoned, DeleteClaim{UID: in.World.Claim.UID})
 	})
 	fsmtest.Caught(t, struck("the request is deleted", 4, none, 0), "deletes a volume that somebody owns")
+}
+
+// What waits for the claim would be given an empty one.
+func TestFaultAReservedClaimIsDeleted(t *testing.T) {
+	broken(t, Idle, func(in input) fsm.Decision {
+		in.World.Claim.Reserved = false
+		return decideIdle(in)
+	})
+	broken(t, Discarding, func(in input) fsm.Decision {
+		return now(ReasonAbandoned, DeleteClaim{UID: in.World.Claim.UID})
+	})
+	r := newRun("the request is deleted", 1, none, 0)
+	r.world.Claim.Reserved = true
+	fsmtest.Caught(t, r.toTheEnd("the request is deleted"), "whose name must stay taken")
 }
 
 // No intent at all.

@@ -76,6 +76,9 @@ func safe(in input, s fsm.Step[*Restore]) error {
 			if !w.Claim.empty() || !w.givenUp() || w.PV.Sight == ForUs || w.Claim.UID != e.UID {
 				return errors.New("deletes a claim that holds data, or is somebody else's")
 			}
+			if w.Claim.Reserved {
+				return errors.New("deletes a claim whose name must stay taken")
+			}
 		case FinishMove:
 			if w.PV.Sight != ForUs || !w.Claim.Bound {
 				return errors.New("lets a volume go with a claim that is not bound to it")
@@ -103,7 +106,7 @@ func anyRestore(r *rand.Rand, _ fsm.Phase) (*Restore, World) {
 		Moves:   r.IntN(4) == 0,
 		Claim: Claim{
 			Sight: pick(r, "", Free, Ours, Ours, Ours, Taken), UID: pick(r, types.UID("claim"), "claim", "claim", "another"), ResourceVersion: "1",
-			Bound: r.IntN(3) == 0, Deleting: r.IntN(6) == 0, Consumer: r.IntN(4) == 0,
+			Bound: r.IntN(3) == 0, Deleting: r.IntN(6) == 0, Consumer: r.IntN(4) == 0, Reserved: r.IntN(3) == 0,
 			Told: pick(r, "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed),
 		},
 		Class:   pick(r, Class{}, Class{Name: "disks"}, Class{Name: "disks", Immediate: true}),

@@ -7,7 +7,7 @@ func Perform(w World, e fsm.Effect) World {
 	switch e := e.(type) {
 	case CreateClaim:
 		if w.Claim.Sight == Free {
-			w.Claim = Claim{Sight: Ours, UID: "claim", ResourceVersion: "1", Consumer: e.Volume == ""}
+			w.Claim = Claim{Sight: Ours, UID: "claim", ResourceVersion: "1", Consumer: e.Volume == "", Reserved: w.Claim.Reserved}
 		}
 	case DeleteClaim:
 		if w.Claim.UID == e.UID {

@@ -81,7 +81,7 @@ var Machine = fsm.Machine[*Restore, World]{
 				On:     back,
 			},
 			Discarding: {
-				Doc:    "The request was given up: the volume is deleted, then the intent, then the claim that holds nothing.",
+				Doc:    "The request was given up: the volume is deleted, then the intent, then the claim that holds nothing, unless it is reserved.",
 				Class:  fsm.Working,
 				Decide: decideDiscarding,
 				On:     back,

@@ -40,6 +40,9 @@ type Claim struct {
 	ResourceVersion string     `json:"resourceVersion,omitempty"`
 	Bound           bool       `json:"bound,omitempty"`
 	Deleting        bool       `json:"deleting,omitempty"`
+	// Reserved says that it was made together with what uses it, which waits for it: without it
+	// a StatefulSet would make an empty one of that name.
+	Reserved bool `json:"reserved,omitempty"`
 	// Consumer says that the claim waits for a pod, and none was placed yet.
 	Consumer bool `json:"consumer,omitempty"`
 	// Told is what the claim was told stands in the way.

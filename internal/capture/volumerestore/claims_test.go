@@ -1,6 +1,7 @@
 package volumerestore
 
 import (
+	"strings"
 	"testing"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -25,6 +26,20 @@ func TestWhatSpeaksAgainstARestore(t *testing.T) {
 		if d := decidePending(in); d.Reason != c.want {
 			t.Errorf("%s: %s, want %s", what, d.Reason, c.want)
 		}
+	}
+}
+
+// TestAReservedClaimIsLeft: what was restored with it waits for it. Where it is left, the words say so.
+func TestAReservedClaimIsLeft(t *testing.T) {
+	in := input{Obj: newRequest(), World: newBench().World(), Now: born.Time}
+	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonDeadlineExceeded, Message: "too late"}
+	in.World.Claim = Claim{Sight: Ours, UID: "claim", ResourceVersion: "1", Reserved: true}
+	if d := decideCleaningUp(in); len(d.Do) > 0 || d.On != Cleaned || !strings.HasPrefix(d.Message, "too late; PersistentVolumeClaim data is left") {
+		t.Errorf("%s %v %s", d.On, d.Do, d.Message)
+	}
+	in.World.Claim = Claim{Sight: Free}
+	if d := decideCleaningUp(in); d.On != Cleaned || d.Message != "too late" {
+		t.Errorf("%s %s", d.On, d.Message)
 	}
 }
 

@@ -110,12 +110,18 @@ func decideCleaningUp(in input) fsm.Decision {
 	if v == nil {
 		return d
 	}
-	return request.CleanInTime(d, in.Obj.Status.Place, in.Now, fsm.Fire(Cleaned, v.Reason).Because("%s", v.Message))
+	return request.CleanInTime(d, in.Obj.Status.Place, in.Now, cleaned(in))
+}
+
+// cleaned ends for the reason that the request was given up for, and says what it leaves.
+func cleaned(in input) fsm.Decision {
+	v := in.Obj.Status.Failure
+	return fsm.Fire(Cleaned, v.Reason).Because("%s%s", v.Message, leftBehind(in))
 }
 
 // cleaningUp: a claim that is bound after all is a success that came late, but for a
 // rehearsal, which was about its Job. One that a volume was made for, or moved to, and that is
-// not bound yet, is not empty: with it the volume would go.
+// not bound yet, is not empty: with it the volume would go. One that is reserved stays.
 func cleaningUp(in input) fsm.Decision {
 	w, rehearsal := in.World, in.Obj.Spec.Rehearsal != nil
 	switch v := in.Obj.Status.Failure; {
@@ -129,10 +135,10 @@ func cleaningUp(in input) fsm.Decision {
 		return fsm.Wait(ReasonCleaning, "claims").In(recheck).Because("%s to be bound to the volume that is there for it", claimName(in))
 	case w.Probe.Sight == ProbeRuns:
 		return fsm.Do(ReasonCleaning, DeleteProbe{w.Probe.UID, w.Probe.ResourceVersion})
-	case w.Claim.empty():
+	case w.Claim.spare():
 		return fsm.Do(ReasonCleaning, DeleteClaim{w.Claim.UID, w.Claim.ResourceVersion})
 	default:
-		return fsm.Fire(Cleaned, v.Reason).Because("%s", v.Message)
+		return cleaned(in)
 	}
 }
 

@@ -27,7 +27,8 @@ type DeleteProbe struct {
 }
 
 // DeleteClaim deletes a claim that is bound to nothing, in the version that was seen: if
-// it is bound meanwhile it has another. If it were wrong, restored data would be lost.
+// it is bound meanwhile it has another. If it were wrong, restored data would be lost, or an
+// application would start without any.
 type DeleteClaim struct {
 	UID             types.UID
 	ResourceVersion string

@@ -18,6 +18,15 @@ func TestFaultABoundClaimIsCleanedUp(t *testing.T) {
 	fsmtest.Caught(t, b.ExploreIn(CleaningUp), "deletes a claim that holds data")
 }
 
+// What waits for the claim would be given an empty one.
+func TestFaultAReservedClaimIsCleanedUp(t *testing.T) {
+	b := newBench().Deciding(CleaningUp, func(in input) fsm.Decision {
+		in.World.Claim.Reserved = false
+		return decideCleaningUp(in)
+	})
+	fsmtest.Caught(t, b.ExploreIn(CleaningUp), "whose name must stay taken")
+}
+
 func TestFaultAnyVolumeWillDo(t *testing.T) {
 	b := newBench().Deciding(Restoring, func(in input) fsm.Decision {
 		if in.World.Claim.Volume != "" {

@@ -80,8 +80,12 @@ func quantity(s string) *resource.Quantity {
 func safe(in input, s fsm.Step[*capturev1.VolumeRestoreRequest]) error {
 	w := in.World
 	for _, e := range s.Decision.Do {
-		if _, deletes := e.(DeleteClaim); deletes && !w.Claim.empty() {
+		_, deletes := e.(DeleteClaim)
+		switch {
+		case deletes && !w.Claim.empty():
 			return errors.New("deletes a claim that holds data, or is somebody else's")
+		case deletes && w.Claim.Reserved:
+			return errors.New("deletes a claim whose name must stay taken")
 		}
 	}
 	for _, h := range s.Hops {
@@ -122,7 +126,7 @@ func anyRestore(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeRestoreRequest,
 		Keeping: request.Keeping{Sight: pick(r, "", request.Missing, request.Ours, request.Ours, request.Taken), UID: "keeper", Namespace: "n1"},
 		Source:  s,
 		Claim: Claim{
-			Sight: pick(r, "", Free, Free, Ours, Ours, Taken), UID: "claim", ResourceVersion: "1", Deleting: r.IntN(6) == 0,
+			Sight: pick(r, "", Free, Free, Ours, Ours, Taken), UID: "claim", ResourceVersion: "1", Deleting: r.IntN(6) == 0, Reserved: r.IntN(3) == 0,
 			Volume:  pick(r, "", TheRestored, Another, Awaiting),
 			Trouble: pick(r, "", "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed), Words: "no space",
 		},
@@ -183,6 +187,24 @@ func TestDriverErrorPath(t *testing.T) {
 // TestDeadlinePath drills a restore that nobody carries out.
 func TestDeadlinePath(t *testing.T) {
 	b := newBench()
+	b.Settle = func(r *capturev1.VolumeRestoreRequest, w World) World {
+		if r.Status.Phase == Restoring && w.Claim.empty() {
+			return w
+		}
+		return Settle(r, w)
+	}
+	b.End = "Failed/DeadlineExceeded"
+	fsmtest.Drill(t, b)
+}
+
+// TestReservedPath drills the same of a restore of manifests: the claim keeps its name taken.
+func TestReservedPath(t *testing.T) {
+	b := newBench()
+	b.World = func() World {
+		w := newBench().World()
+		w.Claim.Reserved = true
+		return w
+	}
 	b.Settle = func(r *capturev1.VolumeRestoreRequest, w World) World {
 		if r.Status.Phase == Restoring && w.Claim.empty() {
 			return w

@@ -32,7 +32,7 @@ func Perform(w World, e fsm.Effect) World {
 func Settle(r *capturev1.VolumeRestoreRequest, w World) World {
 	switch {
 	case r.Status.Phase == Restoring && r.Status.Source != nil && w.Claim.Sight == Free:
-		w.Claim = Claim{Sight: Ours, UID: "claim", ResourceVersion: "1"}
+		w.Claim = Claim{Sight: Ours, UID: "claim", ResourceVersion: "1", Reserved: w.Claim.Reserved}
 	case r.Status.Phase == Restoring && w.Claim.empty():
 		w.Claim.Volume, w.Claim.ResourceVersion = TheRestored, "2"
 	case w.Probe.Sight == ProbeRuns:

@@ -102,7 +102,7 @@ var Machine = fsm.Machine[*capturev1.VolumeRestoreRequest, World]{
 				Fail: map[fsm.ErrorClass]fsm.Event{fsm.Refused: ProbeRefused},
 			},
 			CleaningUp: {
-				Doc:    "The request is given up: a claim that holds nothing yet is deleted, a Job that still runs is ended.",
+				Doc:    "The request is given up: a claim that holds nothing yet is deleted, unless a restore of manifests reserves it; a Job that still runs is ended.",
 				Class:  fsm.Working,
 				Decide: decideCleaningUp,
 				On:     map[fsm.Event]fsm.Phase{Cleaned: Failed, Bound: Succeeded},

@@ -75,6 +75,15 @@ func verdictOf(out *capturev1.VolumeRestoreRequest, in input, outcomes []fsm.Out
 	return v
 }
 
+// leftBehind says what a person must see to where the claim was left without its volume.
+func leftBehind(in input) string {
+	if c := in.World.Claim; !c.empty() || !c.Reserved {
+		return ""
+	}
+	return "; " + claimName(in) + " is left, or what waits for it would be given an empty one. " +
+		"If it is not bound by now, delete what waits for it, then the claim, and restore again"
+}
+
 // waited says what a request has waited for, as far as that is known.
 func waited(out *capturev1.VolumeRestoreRequest, in input) string {
 	what := in.Obj.Status.WaitingFor

@@ -62,6 +62,9 @@ type Claim struct {
 	UID             types.UID  `json:"uid,omitempty"`
 	ResourceVersion string     `json:"resourceVersion,omitempty"`
 	Deleting        bool       `json:"deleting,omitempty"`
+	// Reserved says that it was made together with what uses it, which waits for it: without it
+	// a StatefulSet would make an empty one of that name.
+	Reserved bool `json:"reserved,omitempty"`
 	// Volume says what it is bound to; "" is to nothing yet.
 	Volume Volume `json:"volume,omitempty"`
 	// Trouble is what the restorer says stands in the way.
@@ -114,5 +117,8 @@ const (
 // bound says that the claim holds what was restored.
 func (c Claim) bound() bool { return c.Sight == Ours && c.Volume == TheRestored }
 
-// empty says that the claim was made for nothing: it can go without a loss.
+// empty says that the claim was made for nothing: no data would go with it.
 func (c Claim) empty() bool { return c.Sight == Ours && c.Volume == "" && !c.Deleting }
+
+// spare says that the claim can go without a loss, and nothing waits for it.
+func (c Claim) spare() bool { return c.empty() && !c.Reserved }
