@@ -171,7 +171,7 @@ func volumeOf(v *corev1.PersistentVolume) volumecapture.Volume {
 	seen := volumecapture.Volume{
 		Sight: volumecapture.Here, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion,
 		Mode: string(ptr.Deref(v.Spec.VolumeMode, "")), Policy: string(v.Spec.PersistentVolumeReclaimPolicy),
-		Mark: volumecapture.MarkOf(v),
+		Mark: volumecapture.MarkOf(v), Deleting: v.DeletionTimestamp != nil,
 	}
 	if v.Spec.CSI != nil {
 		seen.Driver, seen.Handle = v.Spec.CSI.Driver, v.Spec.CSI.VolumeHandle

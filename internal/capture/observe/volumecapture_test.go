@@ -2,6 +2,7 @@ package observe
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -182,6 +183,20 @@ func TestAVolumeIsFoundByItsMark(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, w.Volume, cmpopts.IgnoreFields(volumecapture.Volume{}, "ResourceVersion")); diff != "" {
 		t.Errorf("volume (-want +got)\n%s", diff)
+	}
+}
+
+// A volume that is being deleted is gone as soon as its claim is.
+func TestAVolumeThatIsBeingDeletedIsSeen(t *testing.T) {
+	for _, want := range []bool{false, true} {
+		v := volume("c1")
+		if want {
+			v.Finalizers, v.DeletionTimestamp = []string{"kubernetes.io/pv-protection"}, &metav1.Time{Time: time.Now()}
+		}
+		w := observed(t, func(r *capturev1.VolumeCaptureRequest) { r.Spec.Mode = capturev1.Detach }, claim("c1", corev1.ClaimBound), v)
+		if w.Volume.Deleting != want {
+			t.Errorf("%+v", w.Volume)
+		}
 	}
 }
 

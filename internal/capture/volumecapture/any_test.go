@@ -42,6 +42,9 @@ func safely(in input, e fsm.Effect) error {
 		if w.Volume.Policy != retain || w.Volume.Mark.By != in.Obj.UID || w.Volume.ClaimUID != e.UID {
 			return errors.New("deletes a claim whose volume would go with it")
 		}
+		if w.Volume.Deleting {
+			return errors.New("deletes a claim that alone keeps its volume")
+		}
 		if !w.Users.Looked || w.Users.Pod != "" || st.Detached == nil || st.Origin == nil || st.Origin.ClaimUID != e.UID {
 			return errors.New("deletes a claim that is used, or that is not the one, or without a record")
 		}
@@ -117,6 +120,7 @@ func anyWorld(r *rand.Rand) World {
 	w.Volume.Policy = pick(r, "Delete", retain)
 	w.Volume.ClaimUID = pick[types.UID](r, "", "c1", "c1", "holder", "other")
 	w.Volume.Mark = pick(r, Mark{}, Mark{By: "r1", Policy: "Delete", Origin: &capturev1.Origin{ClaimUID: "c1"}}, Mark{By: "r2", Policy: "Delete"})
+	w.Volume.Deleting = r.IntN(4) == 0
 	w.Class.Sight = pick(r, "", ClassFound, ClassFound, ClassFound, ClassMissing, ClassAmbiguous, ClassOfAnother, ClassUnserved, ClassUnreadable, ClassNonsensical)
 	w.Content = Content{Sight: pick(r, "", Missing, Missing, Ours, Ours, Ours, Taken, Unserved, Barred), UID: "content", ResourceVersion: "5",
 		Deleting: r.IntN(4) == 0, Ready: r.IntN(2) == 0, Handle: pick(r, "", "s1"), Error: pick(r, "", "no")}

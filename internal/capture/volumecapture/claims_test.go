@@ -1,6 +1,7 @@
 package volumecapture
 
 import (
+	"strings"
 	"testing"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -31,6 +32,10 @@ func TestWhatSpeaksAgainstACapture(t *testing.T) {
 		"another who detaches it": {func(in *input) {
 			in.Obj.Spec.Mode, in.World.Volume.Mark.By = capturev1.Detach, "r2"
 		}, capturev1.ReasonInvalidTarget},
+		"a volume that goes": {func(in *input) {
+			in.Obj.Spec.Mode, in.World.Volume.Deleting = capturev1.Detach, true
+		}, capturev1.ReasonInvalidTarget},
+		"a volume that goes, of which a copy is made": {func(in *input) { in.World.Volume.Deleting = true }, ReasonTargetValid},
 	} {
 		in := input{Obj: object(), World: world(), Now: born.Time}
 		c.change(&in)
@@ -57,6 +62,22 @@ func TestAClaimGoesOnlyWhenItsVolumeStays(t *testing.T) {
 	in.World.Volume.Policy = "Delete"
 	if d := decideDetaching(in); len(d.Do) != 1 || d.Do[0].String() == (DeleteClaim{"c1", "3"}).String() {
 		t.Errorf("does %v", d.Do)
+	}
+}
+
+// TestAClaimThatAloneKeepsItsVolumeStays: somebody has deleted the volume meanwhile. Before the
+// mark it is left as it is, and after it the mark is taken back; the words say why.
+func TestAClaimThatAloneKeepsItsVolumeStays(t *testing.T) {
+	in := detachingNow()
+	in.World.Volume.Deleting = true
+	for _, by := range []Mark{{}, in.World.Volume.Mark} {
+		in.World.Volume.Mark = by
+		if d := decideDetaching(in); d.On != GaveUp || d.Reason != capturev1.ReasonInvalidTarget {
+			t.Errorf("marked by %q: %s %s %v", by.By, d.On, d.Reason, d.Do)
+		}
+	}
+	if said := words(in, capturev1.ReasonInvalidTarget, nil); !strings.Contains(said, "is being deleted") {
+		t.Error(said)
 	}
 }
 

@@ -20,6 +20,9 @@ func detachable(in input) (d fsm.Decision, stop bool) {
 	switch {
 	case in.Obj.Spec.Mode != capturev1.Detach:
 		return d, false
+	case w.Volume.Deleting:
+		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
+			Because("PersistentVolume %s is being deleted, and nothing but its claim keeps it", w.Volume.Name), true
 	case w.Holder.Sight == Taken:
 		return fsm.Fire(Refused, capturev1.ReasonNameTaken).
 			Because("PersistentVolumeClaim %s, which would hold the volume, exists and is not of this request", HolderName(in.Obj.UID)), true
@@ -108,7 +111,7 @@ func take(in input) fsm.Decision {
 	case w.Claim.Deleting:
 		return fsm.Wait(ReasonClaimGoing, "claim").In(recheck).
 			Because("PersistentVolumeClaim %s, which is deleted, to be gone: a pod may still use it", in.Obj.Spec.Target.Name)
-	case w.Volume.ClaimUID != w.Claim.UID:
+	case w.Volume.Deleting, w.Volume.ClaimUID != w.Claim.UID:
 		return fsm.Fire(GaveUp, capturev1.ReasonInvalidTarget)
 	case !w.Users.Looked:
 		return detaching(in)

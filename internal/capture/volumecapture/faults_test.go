@@ -2,6 +2,7 @@ package volumecapture
 
 import (
 	"maps"
+	"math/rand/v2"
 	"testing"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -29,6 +30,22 @@ func TestFaultClaimDeletedBeforeItsVolumeIsMarked(t *testing.T) {
 		}
 	})
 	fsmtest.Caught(t, b.ExploreIn(Detaching), "whose volume would go with it")
+}
+
+// Somebody has deleted the volume: only its claim keeps it.
+func TestFaultClaimDeletedThatAloneKeepsItsVolume(t *testing.T) {
+	b := with(detaches(), Detaching, func(r *fsm.Rule[input]) {
+		r.Decide = func(in input) fsm.Decision {
+			in.World.Volume.Deleting = false
+			return decideDetaching(in)
+		}
+	})
+	b.Any = func(r *rand.Rand, _ fsm.Phase) (*capturev1.VolumeCaptureRequest, World) {
+		in := detachingNow()
+		in.World.Volume.Deleting = r.IntN(4) == 0
+		return in.Obj, in.World
+	}
+	fsmtest.Caught(t, b.ExploreIn(Detaching), "that alone keeps its volume")
 }
 
 func TestFaultPolicyGivenBackBeforeTheVolumeIsHeld(t *testing.T) {

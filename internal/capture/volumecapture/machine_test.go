@@ -125,6 +125,19 @@ func TestInUsePath(t *testing.T) {
 	fsmtest.Drill(t, b)
 }
 
+// TestGoingVolumePath drills a volume that somebody deletes when it is marked: the mark is taken back.
+func TestGoingVolumePath(t *testing.T) {
+	b := detaches()
+	b.Settle = func(r *capturev1.VolumeCaptureRequest, w World) World {
+		if w.Volume.Mark.By != "" {
+			w.Volume.Deleting = true
+		}
+		return Settle(r, w)
+	}
+	b.End = "Failed/InvalidTarget"
+	fsmtest.Drill(t, b)
+}
+
 // TestStuckClaimPath drills a claim that does not go: the volume is left as it is.
 func TestStuckClaimPath(t *testing.T) {
 	b := detaches()

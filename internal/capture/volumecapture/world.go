@@ -61,6 +61,9 @@ type Volume struct {
 	Policy          string    `json:"policy,omitempty"`
 	ClaimUID        types.UID `json:"claimUID,omitempty"` // of the claim that it is bound to
 	Mark            Mark      `json:"mark,omitzero"`
+	// Deleting says that only its claim keeps it: when that goes it is gone, and with it all that
+	// tells of the volume in the backend.
+	Deleting bool `json:"deleting,omitempty"`
 }
 
 // Mark is what a request writes on a volume before it takes it from its claim. It is found
