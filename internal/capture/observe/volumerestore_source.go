@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
@@ -181,6 +182,9 @@ func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreR
 		return s, nil
 	case ref.byAnother(mark.By):
 		return ref.foreign(), nil
+	case reclaimed(&v):
+		s.Sight, s.What, s.Why = volumerestore.NotReady, "PersistentVolume "+ref.Name, "is being reclaimed"
+		return s, nil
 	case by == nil || by.UID == "":
 		s.Sight = volumerestore.Unfinished // nobody holds it yet
 		return s, nil
@@ -190,14 +194,18 @@ func (o VolumeRestore) detached(ctx context.Context, r *capturev1.VolumeRestoreR
 		return s, err
 	}
 	size := v.Spec.Capacity[corev1.ResourceStorage]
-	s.Sight, s.Capacity = volumerestore.Ready, &size
+	s.Sight, s.Capacity, s.Mode = volumerestore.Ready, &size, ptr.Deref(v.Spec.VolumeMode, "")
 	s.Resolved = &capturev1.ResolvedSource{
 		Driver: v.Spec.CSI.Driver, Volume: &capturev1.DetachedSource{Name: v.Name, UID: v.UID, HolderUID: by.UID},
 	}
-	if v.Spec.VolumeMode != nil {
-		s.Mode = *v.Spec.VolumeMode
-	}
 	return s, nil
+}
+
+// reclaimed says that a volume is on its way out: somebody deleted it, or its holder is gone and
+// it is not kept. Its driver may be deleting the data, whoever binds it.
+func reclaimed(v *corev1.PersistentVolume) bool {
+	released := v.Status.Phase == corev1.VolumeReleased || v.Status.Phase == corev1.VolumeFailed
+	return v.DeletionTimestamp != nil || released && v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRetain
 }
 
 // free says that a volume is held for whoever restores it, or was moved by this request, or that it

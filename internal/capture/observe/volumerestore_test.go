@@ -2,6 +2,7 @@ package observe
 
 import (
 	"testing"
+	"time"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +66,11 @@ func (s *shelf) from(capture string) {
 	s.request.Spec.Source = capturev1.VolumeSource{VolumeCaptureRequest: &capturev1.RequestRef{Name: capture}}
 	class := "disks"
 	s.request.Spec.VolumeClaimTemplate.Spec.StorageClassName = &class
+}
+
+// let is how far the volume is out of its holder's hands.
+func (s *shelf) let(phase corev1.PersistentVolumePhase, policy corev1.PersistentVolumeReclaimPolicy) {
+	s.volume.Status.Phase, s.volume.Spec.PersistentVolumeReclaimPolicy = phase, policy
 }
 
 func (s *shelf) look(t *testing.T) volumerestore.Source {
@@ -135,6 +141,14 @@ func TestWhatCanBeRestored(t *testing.T) {
 			s.from("taken")
 			s.volume.Annotations = map[string]string{capturev1.RestoreAnnotation: "r0"}
 		}, volumerestore.Ready},
+		"a detached volume that somebody deletes": {func(s *shelf) {
+			s.from("taken")
+			s.volume.Finalizers, s.volume.DeletionTimestamp = []string{"kubernetes.io/pv-protection"}, &metav1.Time{Time: time.Now()}
+		}, volumerestore.NotReady},
+		"one whose holder is gone":                         {func(s *shelf) { s.from("taken"); s.let(corev1.VolumeReleased, "Delete") }, volumerestore.NotReady},
+		"one whose deletion failed":                        {func(s *shelf) { s.from("taken"); s.let(corev1.VolumeFailed, "Delete") }, volumerestore.NotReady},
+		"one whose holder is gone, and that is kept":       {func(s *shelf) { s.from("taken"); s.let(corev1.VolumeReleased, "Retain") }, volumerestore.Ready},
+		"one that is held, and goes with its holder":       {func(s *shelf) { s.from("taken"); s.let(corev1.VolumeBound, "Delete") }, volumerestore.Ready},
 		"another volume has the name of what was detached": {func(s *shelf) { s.from("taken"); s.volume.UID = "v2" }, volumerestore.Missing},
 		"a volume that was not detached": {func(s *shelf) {
 			s.request.Spec.Source = capturev1.VolumeSource{PersistentVolume: &capturev1.NameRef{Name: "volume"}}

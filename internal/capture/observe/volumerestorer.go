@@ -187,6 +187,8 @@ func (s scene) whose(v *corev1.PersistentVolume, uid types.UID) restorer.PV {
 	switch {
 	case s.claim != nil && by.UID == s.claim.UID && v.Annotations[capturev1.RestoreAnnotation] == string(uid):
 		seen.Sight, seen.Marked = restorer.ForUs, v.Labels[capturev1.DetachedByLabel] != ""
+	case reclaimed(v):
+		seen.Holder = "nobody any more, and is being reclaimed"
 	case moved != nil && by.UID == moved.HolderUID && v.UID == moved.UID:
 		seen.Sight = restorer.Held
 	}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,6 +81,35 @@ func TestAnIntentIsHeldToItsOwnVolume(t *testing.T) {
 	theirs := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "any"}}
 	if w := see(t, disks, restorer.New("shop", "back", "r1"), append(objects, theirs)...); w.PV.Sight != restorer.NoPV || w.PV.Name != restorer.VolumeName("r1") {
 		t.Errorf("%+v", w.PV)
+	}
+}
+
+// TestAVolumeThatIsReclaimedIsNotMoved: its holder is gone, and its data is being deleted, since the request was accepted.
+func TestAVolumeThatIsReclaimedIsNotMoved(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(*corev1.PersistentVolume)
+		want   restorer.PVSight
+	}{
+		"held":              {func(v *corev1.PersistentVolume) { v.Status.Phase = corev1.VolumeBound }, restorer.Held},
+		"released":          {func(v *corev1.PersistentVolume) { v.Status.Phase = corev1.VolumeReleased }, restorer.Strange},
+		"not to be deleted": {func(v *corev1.PersistentVolume) { v.Status.Phase = corev1.VolumeFailed }, restorer.Strange},
+		"released and kept": {func(v *corev1.PersistentVolume) {
+			v.Status.Phase, v.Spec.PersistentVolumeReclaimPolicy = corev1.VolumeReleased, corev1.PersistentVolumeReclaimRetain
+		}, restorer.Held},
+		"deleted": {func(v *corev1.PersistentVolume) {
+			v.Finalizers, v.DeletionTimestamp = []string{"kubernetes.io/pv-protection"}, &metav1.Time{Time: time.Now()}
+		}, restorer.Strange},
+	} {
+		objects := intended(t)[:2]
+		objects[0].(*capturev1.VolumeRestoreRequest).Status.Source = &capturev1.ResolvedSource{
+			Driver: disks, Volume: &capturev1.DetachedSource{Name: "volume", UID: "v1", HolderUID: "h1"},
+		}
+		v := newShelf().volume
+		v.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimDelete
+		c.change(v)
+		if w := see(t, disks, restorer.New("shop", "back", "r1"), append(objects, v)...); w.PV.Sight != c.want {
+			t.Errorf("%s: %+v", what, w.PV)
+		}
 	}
 }
 
