@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 )
 
 var (
@@ -32,6 +35,18 @@ func TestRunbooksKnowTheirReasons(t *testing.T) {
 				t.Errorf("%s: no machine has the reason %s", path, found[1])
 			}
 		}
+	}
+}
+
+// A request whose clean-up hangs ends all the same: an alert that waits for longer never fires.
+func TestAHangingCleanUpIsToldBeforeItEnds(t *testing.T) {
+	waits := regexp.MustCompile(`phase="CleaningUp".*\n +for: ([0-9a-z]+)`)
+	found := waits.FindStringSubmatch(read(t, "config/alerts/capture.yaml")["capture.yaml"])
+	if found == nil {
+		t.Fatal("no alert waits for it")
+	}
+	if after, err := time.ParseDuration(found[1]); err != nil || after >= request.Cleaning {
+		t.Errorf("told after %s, ended after %s: %v", found[1], request.Cleaning, err)
 	}
 }
 

@@ -147,7 +147,9 @@ func (o VolumeRestore) probe(ctx context.Context, r *capturev1.VolumeRestoreRequ
 	if by == nil || by.Kind != "ObjectKeeper" || by.Name != request.KeeperName(r.UID) || keeper != "" && by.UID != keeper {
 		return volumerestore.Probe{Sight: volumerestore.ProbeTaken}, nil
 	}
-	seen := volumerestore.Probe{Sight: volumerestore.ProbeRuns, UID: job.UID, ResourceVersion: job.ResourceVersion}
+	seen := volumerestore.Probe{
+		Sight: volumerestore.ProbeRuns, UID: job.UID, ResourceVersion: job.ResourceVersion, Deleting: job.DeletionTimestamp != nil,
+	}
 	for _, c := range job.Status.Conditions {
 		switch {
 		case c.Status != corev1.ConditionTrue:

@@ -130,6 +130,22 @@ func TestAClaimOfARestoreOfManifestsIsReserved(t *testing.T) {
 	}
 }
 
+// TestAProbeThatIsBeingDeletedIsSeen: it is not deleted again.
+func TestAProbeThatIsBeingDeletedIsSeen(t *testing.T) {
+	r := intended(t)[0].(*capturev1.VolumeRestoreRequest)
+	r.Spec.Rehearsal = &capturev1.Rehearsal{}
+	for _, want := range []bool{false, true} {
+		job := volumerestore.NewProbe(r, "k1")
+		if want {
+			job.Finalizers, job.DeletionTimestamp = []string{"somebody.example.com/keep"}, &metav1.Time{Time: time.Now()}
+		}
+		seen, err := VolumeRestore{Live: read.Live{Reader: serving(t, job)}}.probe(t.Context(), r, "")
+		if err != nil || seen.Sight != volumerestore.ProbeRuns || seen.Deleting != want {
+			t.Errorf("%+v: %v", seen, err)
+		}
+	}
+}
+
 // TestAClaimThatAVolumeAwaitsIsNotEmpty: with it the volume would go, which may be the only copy.
 func TestAClaimThatAVolumeAwaitsIsNotEmpty(t *testing.T) {
 	objects := intended(t)

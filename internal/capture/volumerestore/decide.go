@@ -134,12 +134,20 @@ func cleaningUp(in input) fsm.Decision {
 	case w.Claim.Sight == Ours && w.Claim.Volume == Awaiting:
 		return fsm.Wait(ReasonCleaning, "claims").In(recheck).Because("%s to be bound to the volume that is there for it", claimName(in))
 	case w.Probe.Sight == ProbeRuns:
-		return fsm.Do(ReasonCleaning, DeleteProbe{w.Probe.UID, w.Probe.ResourceVersion})
+		return endProbe(w.Probe)
 	case w.Claim.spare():
 		return fsm.Do(ReasonCleaning, DeleteClaim{w.Claim.UID, w.Claim.ResourceVersion})
 	default:
 		return cleaned(in)
 	}
+}
+
+// endProbe deletes the Job once. Somebody's finalizer may keep it for ever, so that is a wait, which ends.
+func endProbe(p Probe) fsm.Decision {
+	if p.Deleting {
+		return fsm.Wait(ReasonCleaning).In(glance).Because("the Job of the rehearsal, which is deleted, to be gone")
+	}
+	return fsm.Do(ReasonCleaning, DeleteProbe{p.UID, p.ResourceVersion})
 }
 
 // lost finds the place of a request whose status was lost. The keeper proves that it had

@@ -81,7 +81,10 @@ func safe(in input, s fsm.Step[*capturev1.VolumeRestoreRequest]) error {
 	w := in.World
 	for _, e := range s.Decision.Do {
 		_, deletes := e.(DeleteClaim)
+		_, ends := e.(DeleteProbe)
 		switch {
+		case ends && w.Probe.Deleting:
+			return errors.New("deletes a Job that is deleted")
 		case deletes && !w.Claim.empty():
 			return errors.New("deletes a claim that holds data, or is somebody else's")
 		case deletes && w.Claim.Reserved:
@@ -130,7 +133,7 @@ func anyRestore(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeRestoreRequest,
 			Volume:  pick(r, "", TheRestored, Another, Awaiting),
 			Trouble: pick(r, "", "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed), Words: "no space",
 		},
-		Probe: Probe{Sight: pick(r, "", NoProbe, ProbeRuns, ProbePassed, ProbeFailed, ProbeTaken), UID: "job", ResourceVersion: "1"},
+		Probe: Probe{Sight: pick(r, "", NoProbe, ProbeRuns, ProbePassed, ProbeFailed, ProbeTaken), UID: "job", ResourceVersion: "1", Deleting: r.IntN(3) == 0},
 	}
 }
 
@@ -162,6 +165,32 @@ func TestFailedProbePath(t *testing.T) {
 		return Settle(r, w)
 	}
 	b.End = "Failed/ProbeFailed"
+	fsmtest.Drill(t, b)
+}
+
+// TestHeldProbePath drills a trial whose Job neither ends nor goes: somebody has a finalizer on it.
+func TestHeldProbePath(t *testing.T) {
+	b := rehearsing(newBench())
+	rehearsal := b.Object
+	b.Object = func() *capturev1.VolumeRestoreRequest {
+		obj := rehearsal()
+		obj.Spec.DeadlineSeconds = 60
+		return obj
+	}
+	b.Settle = func(r *capturev1.VolumeRestoreRequest, w World) World {
+		if w.Probe.Sight == ProbeRuns {
+			return w
+		}
+		return Settle(r, w)
+	}
+	b.Perform = func(w World, e fsm.Effect) World {
+		if _, is := e.(DeleteProbe); is {
+			w.Probe.Deleting = true
+			return w
+		}
+		return Perform(w, e)
+	}
+	b.End = "Failed/DeadlineExceeded"
 	fsmtest.Drill(t, b)
 }
 

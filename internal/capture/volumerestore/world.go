@@ -100,6 +100,7 @@ type Probe struct {
 	UID             types.UID  `json:"uid,omitempty"`
 	ResourceVersion string     `json:"resourceVersion,omitempty"`
 	Words           string     `json:"words,omitempty"` // of its failure
+	Deleting        bool       `json:"deleting,omitempty"`
 }
 
 // ProbeSight is how far a Job is; "" is not looked.
