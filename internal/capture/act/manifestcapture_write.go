@@ -91,7 +91,7 @@ func (a ManifestCapture) commit(ctx context.Context, s *sheet, e manifestcapture
 	if keeper.UID != e.Keeper || keeper.Spec.FollowRef == nil {
 		return fmt.Errorf("read keeper %s: it is another", name)
 	}
-	volumes, err := a.volumes(ctx, s.request)
+	volumes, err := a.volumes(ctx, s.request, s.intake)
 	if err != nil {
 		return err
 	}
@@ -123,8 +123,8 @@ func (a ManifestCapture) commit(ctx context.Context, s *sheet, e manifestcapture
 }
 
 // volumes are what the request says of its claims, with the captures by UID: their names may
-// be used again.
-func (a ManifestCapture) volumes(ctx context.Context, r *capturev1.ManifestCaptureRequest) ([]capturev1.ManifestVolume, error) {
+// be used again, and so may those of the claims.
+func (a ManifestCapture) volumes(ctx context.Context, r *capturev1.ManifestCaptureRequest, in *manifest.Intake) ([]capturev1.ManifestVolume, error) {
 	volumes := slices.Clone(r.Spec.Volumes)
 	for i, v := range volumes {
 		if v.VolumeCaptureRequest == "" {
@@ -141,6 +141,9 @@ func (a ManifestCapture) volumes(ctx context.Context, r *capturev1.ManifestCaptu
 		case !apimeta.IsStatusConditionTrue(taken.Status.Conditions, fsm.Ready) || taken.Spec.Target.Name != v.Claim:
 			return nil, &manifest.Refusal{Reason: capturev1.ReasonVolumeNotCaptured,
 				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " is another by now, and has nothing of claim " + v.Claim}
+		case !in.Claim(v.Claim).CapturedBy(&taken):
+			return nil, &manifest.Refusal{Reason: capturev1.ReasonVolumeNotCaptured,
+				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " has the data of another claim that had the name " + v.Claim + " before"}
 		}
 		volumes[i].UID = taken.UID
 	}

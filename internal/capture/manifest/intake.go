@@ -21,6 +21,7 @@ const (
 type Intake struct {
 	volumes  map[string]bool   // claims that have an entry
 	captured map[string]string // the captures of claims that were not taken yet
+	claims   map[string]Claim  // that were taken
 	expected int32
 	skipped  map[heap]*capturev1.SkippedObjects
 	taken    map[string]bool // names of named targets of the resource at hand
@@ -36,7 +37,9 @@ type heap struct {
 
 // NewIntake begins with what a plan leaves out.
 func NewIntake(spec *capturev1.ManifestCaptureRequestSpec, plan Plan) *Intake {
-	in := &Intake{volumes: map[string]bool{}, captured: map[string]string{}, skipped: map[heap]*capturev1.SkippedObjects{}}
+	in := &Intake{
+		volumes: map[string]bool{}, captured: map[string]string{}, claims: map[string]Claim{}, skipped: map[heap]*capturev1.SkippedObjects{},
+	}
 	for _, v := range spec.Volumes {
 		in.volumes[v.Claim] = true
 		if v.VolumeCaptureRequest != "" {
@@ -84,6 +87,9 @@ func (in *Intake) keep(q Query, o object) ([]byte, error) {
 	}
 	if o.is("", "persistentvolumeclaims") {
 		delete(in.captured, o.name)
+		if in.claims[o.name], err = o.claim(); err != nil {
+			return nil, fmt.Errorf("take claim %s: %w", o.name, err)
+		}
 	}
 	if q.Name != "" {
 		in.taken[o.name] = true
@@ -123,6 +129,9 @@ func (in *Intake) skip(r Resource, name string, why meta.Reason) {
 		s.Names = append(s.Names, name)
 	}
 }
+
+// Claim is the one of that name that was taken.
+func (in *Intake) Claim(name string) Claim { return in.claims[name] }
 
 // Expected is how many objects were taken.
 func (in *Intake) Expected() int32 { return in.expected }
