@@ -74,6 +74,10 @@ func (j *restoreJob) place(ctx context.Context, item manifestrestore.Item) (r ca
 	if j.stage == manifestrestore.Look {
 		return j.judge(ctx, item, there, seen)
 	}
+	if item.Capture != "" && seen.Mark.By != "" { // its volume was asked for, and the mark does not say that it came
+		v, err := j.volumeRequest(ctx, item)
+		return volumeResult(v, there), err
+	}
 	refs, lacks := item.Rewire(j.owner, j.failed)
 	if lacks != nil {
 		return fails(manifestrestore.ReasonOwnerNotRestored, "its owner, "+lacks.Kind+" "+lacks.Name+", was not restored"), nil

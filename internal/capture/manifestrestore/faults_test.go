@@ -39,6 +39,22 @@ func TestFaultPartialIsSuccess(t *testing.T) {
 	fsmtest.Caught(t, b.Explore(), "calls it a success when something is missing")
 }
 
+// What uses volumes is written, or given up, whether their claims are there or not.
+func TestFaultClaimsNotAwaited(t *testing.T) {
+	for said, instead := range map[string]func(input) fsm.Decision{
+		"writes before the claims are there":      func(in input) fsm.Decision { return work(in, Apply, ReasonApplying) },
+		"calls written what waits for its claims": func(input) fsm.Decision { return fsm.Fire(Applied, ReasonApplied) },
+	} {
+		b := bench().Deciding(Applying, func(in input) fsm.Decision {
+			if awaited(in) {
+				return instead(in)
+			}
+			return decideApplying(in)
+		})
+		fsmtest.Caught(t, b.Explore(), said)
+	}
+}
+
 // An expired request is begun because nobody looks at the time once it is accepted.
 func TestFaultExpiryForgotten(t *testing.T) {
 	b := bench().Deciding(Pending, func(input) fsm.Decision { return fsm.Fire(Accepted, ReasonPreparing) })

@@ -61,7 +61,8 @@ func role(e fsm.Effect) string {
 }
 
 // safe: nothing is written in a dry run, or before the names were looked at, or without the
-// keeper; and success means that nothing failed.
+// keeper; what may use volumes is neither written nor left out before their claims are there;
+// and success means that nothing failed.
 func safe(in input, s fsm.Step[*capturev1.ManifestRestoreRequest]) error {
 	for _, e := range s.Decision.Do {
 		begin, is := e.(Begin)
@@ -73,6 +74,8 @@ func safe(in input, s fsm.Step[*capturev1.ManifestRestoreRequest]) error {
 			return errors.New("writes in a dry run")
 		case begin.Stage == Apply && in.Obj.Status.Phase != Applying:
 			return errors.New("writes without a plan")
+		case begin.Stage == Apply && awaited(in) && (!in.World.Volumes.Listed || in.World.Volumes.Unmade != ""):
+			return errors.New("writes before the claims are there")
 		}
 	}
 	r := in.World.Work.Report
@@ -82,9 +85,17 @@ func safe(in input, s fsm.Step[*capturev1.ManifestRestoreRequest]) error {
 			return errors.New("calls it a success when something is missing")
 		case hop.To == Applying && obstructed(in, r):
 			return errors.New("writes although a name is taken")
+		case hop.From == Applying && hop.To == Verifying && awaited(in):
+			return errors.New("calls written what waits for its claims")
 		}
 	}
 	return nil
+}
+
+// awaited says that a job has stopped at claims that were not there.
+func awaited(in input) bool {
+	r, ended := in.World.Work.ended(Apply)
+	return ended && r.Awaits != ""
 }
 
 func obstructed(in input, r *Report) bool {
@@ -107,11 +118,14 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreReques
 	w := World{
 		Keeping: request.Keeping{Sight: pick(r, request.Ours, request.Ours, "", request.Missing, request.Taken), UID: "keeper", Namespace: pick(r, request.Keeping{}.Namespace, "n1")},
 		Source:  Source{Sight: pick(r, Found, Found, "", Unfinished, Unusable, Absent, Foreign, Unasked, Privileged), Checkpoint: theCheckpoint},
-		Volumes: Volumes{Listed: r.IntN(4) > 0, Unsettled: pick(r, "", "", "v")},
+		Volumes: Volumes{Listed: r.IntN(4) > 0, Unsettled: pick(r, "", "", "v"), Unmade: pick(r, "", "", "v")},
 		Work:    Work{Stage: pick(r, Plan, Apply, Look), State: pick(r, "", Running, Ended, Ended, Ended, Stopped)},
 	}
 	if w.Work.State == Ended {
 		w.Work.Report = anyReport(r)
+	}
+	if w.Work.State == Ended && w.Work.Stage == Apply && r.IntN(4) == 0 { // only who writes awaits claims
+		w.Work.Report = &Report{Awaits: "v"}
 	}
 	return obj, w
 }
