@@ -18,7 +18,7 @@ const (
 	ReasonToken        meta.Reason = "Token"        // it is a token of a ServiceAccount, which is of no use elsewhere
 	ReasonFinished     meta.Reason = "Finished"     // it has run, and would run again
 	ReasonTerminating  meta.Reason = "Terminating"  // it was being deleted
-	ReasonOwnRequest   meta.Reason = "OwnRequest"   // a restored request would capture or restore again
+	ReasonOwnRequest   meta.Reason = "OwnRequest"   // a restored request would capture or restore again, and what it keeps goes with it
 	ReasonNotAsked     meta.Reason = "NotAsked"     // Secrets, without includeSecrets; they were not looked at
 	ReasonNotAtOneTime meta.Reason = "NotAtOneTime" // it is served by another server, or kept apart: it cannot be read at the moment of the others
 )

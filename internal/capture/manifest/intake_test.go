@@ -115,6 +115,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}{
 		"what a controller makes":           {grouped("apps", "replicasets", "ReplicaSet"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"uid":"u"}]}}`, ReasonControlled},
 		"a claim of a Pod":                  {core("persistentvolumeclaims", "PersistentVolumeClaim"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"kind":"Pod","uid":"u"}]},"spec":{}}`, ReasonControlled},
+		"a claim of a rehearsal":            {core("persistentvolumeclaims", "PersistentVolumeClaim"), `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"capture.statecraft.dev/v1alpha1","kind":"ObjectKeeper","name":"request-u","controller":true,"uid":"u"}]},"spec":{}}`, ReasonOwnRequest},
 		"a slice that a Service makes":      {grouped("discovery.k8s.io", "endpointslices", "EndpointSlice"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"kind":"Service","uid":"u"}]}}`, ReasonControlled},
 		"a slice of a user is taken":        {grouped("discovery.k8s.io", "endpointslices", "EndpointSlice"), `{"metadata":{"name":"a"}}`, ""},
 		"what is only owned is taken":       {core("configmaps", "ConfigMap"), `{"metadata":{"name":"a","ownerReferences":[{"uid":"u"}]}}`, ""},
@@ -172,6 +173,13 @@ func TestAClaimNeedsItsData(t *testing.T) {
 	refused(t, err, capturev1.ReasonVolumeNotCaptured)
 	// A StatefulSet would make another, with nothing in it.
 	_, err = NewIntake(&emptySpec, Plan{}).Take(claims, []byte(`{"metadata":{"name":"data","ownerReferences":[{"controller":true,"kind":"StatefulSet","uid":"u"}]},"spec":{}}`))
+	refused(t, err, capturev1.ReasonVolumeNotCaptured)
+}
+
+// TestAClaimThatSomebodyKeepsIsTaken: a keeper that was made by hand has nothing to do with requests.
+func TestAClaimThatSomebodyKeepsIsTaken(t *testing.T) {
+	claims := Query{Resource: core("persistentvolumeclaims", "PersistentVolumeClaim")}
+	_, err := NewIntake(&emptySpec, Plan{}).Take(claims, []byte(`{"metadata":{"name":"data","ownerReferences":[{"apiVersion":"capture.statecraft.dev/v1alpha1","kind":"ObjectKeeper","name":"mine","controller":true,"uid":"u"}]},"spec":{}}`))
 	refused(t, err, capturev1.ReasonVolumeNotCaptured)
 }
 

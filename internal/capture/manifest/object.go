@@ -8,6 +8,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 )
 
 // object is an object as it was sent, split.
@@ -63,12 +64,27 @@ func (o object) skipped() (meta.Reason, error) {
 			return "", fmt.Errorf("read owners: %w", err)
 		}
 		for _, owner := range owners {
-			if owner.Controller != nil && *owner.Controller && o.remadeBy(owner) {
-				return ReasonControlled, nil
+			if owner.Controller == nil || !*owner.Controller {
+				continue
+			}
+			if why := o.controlledBy(owner); why != "" {
+				return why, nil
 			}
 		}
 	}
 	return o.special()
+}
+
+// controlledBy is why an object is left out because of its controller, if so. The claim of a rehearsal goes with its
+// request, which is left out as well.
+func (o object) controlledBy(owner metav1.OwnerReference) meta.Reason {
+	switch {
+	case o.remadeBy(owner):
+		return ReasonControlled
+	case request.Keeps(owner):
+		return ReasonOwnRequest
+	}
+	return ""
 }
 
 // remadeBy says that a controller makes the object again as it was. Of a claim it makes an empty

@@ -3,6 +3,7 @@
 package request
 
 import (
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +21,11 @@ type Terms struct {
 
 // KeeperName is the name of a request's keeper. Whoever knows the UID could take it first;
 // so a keeper of that name is ours only if it follows that UID.
-func KeeperName(uid types.UID) string { return "request-" + string(uid) }
+func KeeperName(uid types.UID) string { return keepers + string(uid) }
+
+// keepers is what the names of requests' keepers begin with. Those of other keepers do not: admission
+// sees to it.
+const keepers = "request-"
 
 // NewKeeper is the keeper of a request, which is in the namespace with that UID.
 func NewKeeper(obj metav1.Object, kind schema.GroupVersionKind, namespace types.UID, t Terms) *capturev1.ObjectKeeper {
@@ -58,6 +63,13 @@ func KeptBy(uid types.UID, keeper types.UID) metav1.OwnerReference {
 		Name: KeeperName(uid), UID: keeper, Controller: &controller, BlockOwnerDeletion: &blocks,
 	}
 }
+
+// Keeps says that an owner is the keeper of a request, and not one that somebody made by hand.
+func Keeps(owner metav1.OwnerReference) bool {
+	return schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind() == keeperKind && strings.HasPrefix(owner.Name, keepers)
+}
+
+var keeperKind = schema.GroupKind{Group: capturev1.GroupName, Kind: "ObjectKeeper"}
 
 // Deadline is when a request is given up.
 func Deadline(obj metav1.Object, seconds int32) time.Time {
