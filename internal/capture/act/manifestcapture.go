@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -55,7 +57,8 @@ func (a ManifestCapture) Act(ctx context.Context, r *capturev1.ManifestCaptureRe
 }
 
 // start begins work, unless it is under way. What failed for a reason that may pass is begun
-// again only after the failure was told: so it is not begun in a loop.
+// again only after the failure was told: so it is not begun in a loop. What failed by a verdict is begun
+// again as it is told: then it is told every time, and tried ever more seldom.
 func (a ManifestCapture) start(key read.Key, task string, job kube.Job) error {
 	switch work := a.Work.Work(key); {
 	case work.State == read.WorkRunning && work.For == task:
@@ -64,6 +67,10 @@ func (a ManifestCapture) start(key read.Key, task string, job kube.Job) error {
 		a.Work.Forget(key)
 	case work.State == read.WorkEnded && work.For == task && work.Err != nil:
 		a.Work.Forget(key)
+		if verdict := (*manifest.Refusal)(nil); errors.As(work.Err, &verdict) {
+			a.Work.BeginFor(key, task, job)
+			return &fsm.Error{Class: fsm.Transient, Err: work.Err, Say: verdict.Message}
+		}
 		return work.Err
 	}
 	a.Work.BeginFor(key, task, job)

@@ -155,7 +155,7 @@ func decideWriting(in input) fsm.Decision {
 }
 
 func decideVerifying(in input) fsm.Decision {
-	w, work := in.World, in.World.on(TaskVerify)
+	w, work := in.World, review(in)
 	if d, stops := decideWork(in, work); stops {
 		return d
 	}

@@ -28,6 +28,8 @@ func cleaningUp(in input) fsm.Decision {
 		return fsm.Save(ReasonRecording)
 	case w.Work.State == Running:
 		return fsm.Do(ReasonStoppingWork, StopWork{}).In(glance).Because("work under way to be stopped")
+	case unjudged(in.Obj):
+		return fsm.Fire(GivenUp, failure.Reason).Because("%s; what was captured before the status was lost stays for as long as the request", failure.Message)
 	case w.Leftovers == nil:
 		return notLooked()
 	case len(w.Leftovers) > 0:

@@ -4,7 +4,11 @@ import (
 	"testing"
 	"time"
 
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
 // TestAForgottenCaptureIsVerifiedHoweverLate: the status of a capture that was Ready for long is lost. Its checkpoint is
@@ -31,5 +35,49 @@ func TestAForgottenCaptureIsVerifiedHoweverLate(t *testing.T) {
 	}
 	if in.Obj.Status.Phase != Succeeded {
 		t.Errorf("ends %s", in.Obj.Status.Phase)
+	}
+}
+
+// TestAForgottenCaptureOutlivesItsKey: the status of a capture that was Ready for long is lost, and at that moment the key
+// is missing. If it comes back in time the capture is Ready again; if not, it fails, and its checkpoint stays.
+func TestAForgottenCaptureOutlivesItsKey(t *testing.T) {
+	for back, want := range map[time.Duration]fsm.Phase{5 * time.Minute: Succeeded, time.Hour: Failed} {
+		b := newBench()
+		begun := born.Add(24 * time.Hour)
+		in := input{Obj: b.Object(), World: b.World(), Now: begun}
+		in.World.Keeping = request.Keeping{Sight: request.Ours, UID: "keeper"}
+		in.World.Checkpoint = Checkpoint{Sight: request.Ours, Name: "c", UID: "checkpoint", Found: Found{Expected: 3}, ResourceVersion: "100"}
+		in.World.Leftovers = []Leftover{{KindCheckpoint, "c", "checkpoint", "1"}}
+		for in.Now.Before(begun.Add(time.Hour)) {
+			s, err := Machine.Step(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range s.Decision.Do {
+				if _, removes := e.(Remove); removes {
+					t.Fatal("removes the checkpoint")
+				}
+				in.World = Perform(in.World, e)
+			}
+			in.Obj = Machine.Reduce(in, s, nil).Obj
+			if in.World = Settle(in.Obj, in.World); in.World.Work.State == Ended && in.Now.Before(begun.Add(back)) {
+				in.World.Work.Checked, in.World.Work.Verdict = nil, &manifest.Refusal{Reason: capturev1.ReasonKeyMissing, Message: "no key"}
+			}
+			in.Now = in.Now.Add(20 * time.Second)
+		}
+		if in.Obj.Status.Phase != want {
+			t.Errorf("a key that is back after %s: ends %s", back, in.Obj.Status.Phase)
+		}
+	}
+}
+
+// TestAForgottenCaptureThatIsBrokenIsRemoved: what was read back and lacks something is of no use to anybody.
+func TestAForgottenCaptureThatIsBrokenIsRemoved(t *testing.T) {
+	in := input{Obj: newRequest(), World: newBench().World(), Now: born.Time}
+	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonIncomplete, Message: "a chunk is gone"}
+	in.Obj.Status.History = []meta.Transition{{To: Verifying, Event: fsm.Lost}}
+	in.World.Leftovers = []Leftover{{KindCheckpoint, "c", "checkpoint", "1"}}
+	if d := decideCleaningUp(in); len(d.Do) != 1 {
+		t.Errorf("leaves it: %s %s", d.On, d.Reason)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -73,6 +74,9 @@ func safe(in input, s fsm.Step[*capturev1.ManifestCaptureRequest]) error {
 			if in.Obj.Status.Failure == nil {
 				return errors.New("removes what may be wanted")
 			}
+			if unjudged(in.Obj) {
+				return errors.New("removes what may have been Ready, and be good")
+			}
 		}
 	}
 	w := in.World
@@ -95,7 +99,10 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 		obj.Status.ResourceVersion = pick(r, "99", "100")
 	}
 	if phase == CleaningUp && r.IntN(4) > 0 {
-		obj.Status.Failure = &capturev1.RequestFailure{Reason: capturev1.ReasonForbidden, Message: "no"}
+		obj.Status.Failure = &capturev1.RequestFailure{Reason: pick(r, capturev1.ReasonForbidden, capturev1.ReasonDeadlineExceeded), Message: "no"}
+	}
+	if (phase == Verifying || phase == CleaningUp) && r.IntN(3) == 0 {
+		obj.Status.History = []meta.Transition{{To: Verifying, Event: fsm.Lost}}
 	}
 	n := int32(r.IntN(3))
 	w := World{
@@ -107,7 +114,7 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 		Checkpoint: Checkpoint{Sight: pick(r, "", request.Missing, request.Taken, request.Ours, request.Ours), Name: "r1", UID: "c1", Found: Found{Expected: n}},
 	}
 	if r.IntN(5) == 0 {
-		w.Work.Verdict = &manifest.Refusal{Reason: capturev1.ReasonForbidden, Message: "no"}
+		w.Work.Verdict = &manifest.Refusal{Reason: pick(r, capturev1.ReasonForbidden, capturev1.ReasonKeyMissing), Message: "no"}
 	}
 	if r.IntN(3) > 0 {
 		w.Work.Found, w.Work.Checked = &Found{Expected: n}, &n

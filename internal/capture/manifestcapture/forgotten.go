@@ -1,0 +1,31 @@
+package manifestcapture
+
+import (
+	"slices"
+
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
+
+// forgotten says that the status was lost after the checkpoint was written: the capture may have been Ready for long, and
+// somebody may rely on it.
+func forgotten(r *capturev1.ManifestCaptureRequest) bool {
+	return slices.ContainsFunc(r.Status.History, func(t meta.Transition) bool { return t.Event == fsm.Lost && t.To == Verifying })
+}
+
+// review is the work that reads the checkpoint back. A key that is missing says nothing about a checkpoint that was
+// forgotten: keys come back, so it is tried again for as long as there is time.
+func review(in input) Work {
+	work := in.World.on(TaskVerify)
+	if v := work.Verdict; v != nil && v.Reason == capturev1.ReasonKeyMissing && forgotten(in.Obj) {
+		return Work{}
+	}
+	return work
+}
+
+// unjudged says that a forgotten checkpoint could not be read back in time. That is nothing against it: it goes with its
+// request, and not before.
+func unjudged(r *capturev1.ManifestCaptureRequest) bool {
+	return r.Status.Failure != nil && r.Status.Failure.Reason == capturev1.ReasonDeadlineExceeded && forgotten(r)
+}
