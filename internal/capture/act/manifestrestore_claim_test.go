@@ -98,6 +98,9 @@ func TestAMarkIsNotAVolume(t *testing.T) {
 				break
 			}
 		}
+		if owner := j.uids[j.items[0].Key] != ""; owner != (c.writes > 0) {
+			t.Errorf("%s: what the claim owns finds it: %t", what, owner)
+		}
 		if got := j.results[0].Result; got != c.want || report == nil || (report.Awaits != "") != c.waits || len(d.wrote) != c.writes {
 			t.Errorf("%s: the claim is %s, %+v, and %v is written", what, got, report, d.wrote)
 		}

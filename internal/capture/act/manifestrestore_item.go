@@ -74,9 +74,8 @@ func (j *restoreJob) place(ctx context.Context, item manifestrestore.Item) (r ca
 	if j.stage == manifestrestore.Look {
 		return j.judge(ctx, item, there, seen)
 	}
-	if item.Capture != "" && seen.Mark.By != "" { // its volume was asked for, and the mark does not say that it came
-		v, err := j.volumeRequest(ctx, item)
-		return volumeResult(v, there), err
+	if item.Capture != "" && seen.Mark.By != "" {
+		return j.marked(ctx, item, there)
 	}
 	refs, lacks := item.Rewire(j.owner, j.failed)
 	if lacks != nil {

@@ -139,6 +139,18 @@ func (j *restoreJob) lacks(ctx context.Context, i int) (bool, error) {
 	return false, nil
 }
 
+// marked is what became of a claim that bears our mark: its volume was asked for, and the mark does not say that it came.
+func (j *restoreJob) marked(ctx context.Context, item manifestrestore.Item, there *unstructured.Unstructured) (r capturev1.ObjectResult, err error) {
+	v, err := j.volumeRequest(ctx, item)
+	if err != nil {
+		return r, err
+	}
+	if r = volumeResult(v, there); r.Result == capturev1.ResultPending && manifestrestore.Made(there, v) {
+		r.UID = there.GetUID() // what it owns names it
+	}
+	return r, nil
+}
+
 // volumeRequest is the request for the volume of a claim; nil if there is none.
 func (j *restoreJob) volumeRequest(ctx context.Context, item manifestrestore.Item) (*capturev1.VolumeRestoreRequest, error) {
 	var v capturev1.VolumeRestoreRequest
