@@ -149,10 +149,10 @@ func (j *restoreJob) replace(ctx context.Context, item manifestrestore.Item, wan
 	if len(changed) == 0 {
 		return capturev1.ObjectResult{Result: capturev1.ResultUnchanged, UID: r.UID}, nil
 	}
-	if r.Changed = changed; j.dry() {
+	if r.Changed = manifestrestore.Few(changed); j.dry() {
 		return r, nil
 	}
-	mark(wanted, manifestrestore.Mark{By: j.request.UID, As: r.Result, Changed: changed})
+	mark(wanted, manifestrestore.Mark{By: j.request.UID, As: r.Result, Changed: r.Changed})
 	// If it were wrong, what users have set since the capture would be lost: so it is done to
 	// this very object only, and only because the request says Replace.
 	if err := j.apply(ctx, wanted, there.GetUID()); err != nil {

@@ -47,9 +47,7 @@ func shorten(results []capturev1.ObjectResult) {
 	words := 0
 	for i := range results {
 		r := &results[i]
-		if len(r.Changed) > mostChanged {
-			r.Changed = append(slices.Clone(r.Changed[:mostChanged-1]), "…")
-		}
+		r.Changed = Few(r.Changed)
 		r.Message = cut(r.Message, mostMessage)
 		words += len(r.Message)
 		for _, path := range r.Changed {
@@ -59,6 +57,15 @@ func shorten(results []capturev1.ObjectResult) {
 			r.Message, r.Changed = "", nil
 		}
 	}
+}
+
+// Few are the first of the fields that a restore changes, as many as are told: of an object with thousands the mark would
+// not fit into its annotations.
+func Few(changed []string) []string {
+	if len(changed) <= mostChanged {
+		return changed
+	}
+	return append(slices.Clone(changed[:mostChanged-1]), "…")
 }
 
 // cut keeps a text within so many characters.
