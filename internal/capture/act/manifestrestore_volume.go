@@ -167,7 +167,7 @@ func (j *restoreJob) volumeRequest(ctx context.Context, item manifestrestore.Ite
 }
 
 // volumeResult is what became of a claim, going by the request for its volume and by what has
-// its name. Who deletes the request before it has ended has the claim deleted with it.
+// its name.
 func volumeResult(v *capturev1.VolumeRestoreRequest, there *unstructured.Unstructured) capturev1.ObjectResult {
 	var uid types.UID
 	if there != nil {

@@ -3,6 +3,7 @@ package manifestrestore
 import (
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,14 +19,20 @@ type Seen struct {
 	Mark       Mark // zero unless this request wrote it
 	Controlled bool
 	Leaving    bool // it is being deleted
+	Hollow     bool // it is a claim that another restore made, and whose volume has not come
 }
 
 // See is what there is to know of an object that is there.
 func See(obj *unstructured.Unstructured, by types.UID) Seen {
 	return Seen{
 		UID: obj.GetUID(), Mark: markOf(obj.GetAnnotations(), by),
-		Controlled: metav1.GetControllerOf(obj) != nil, Leaving: obj.GetDeletionTimestamp() != nil,
+		Controlled: metav1.GetControllerOf(obj) != nil, Leaving: obj.GetDeletionTimestamp() != nil, Hollow: hollow(obj),
 	}
+}
+
+func hollow(obj *unstructured.Unstructured) bool {
+	phase, _, _ := unstructured.NestedString(obj.Object, "status", "phase")
+	return obj.GetAnnotations()[capturev1.RestoreAnnotation] != "" && phase != string(corev1.ClaimBound)
 }
 
 // Move is what to do about an item.
@@ -61,6 +68,9 @@ func taken(i Item, policy capturev1.ConflictPolicy, seen Seen) (r capturev1.Obje
 	switch {
 	case i.Capture != "" && seen.Leaving: // what is to use it would find nothing in a moment
 		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "the claim that is there is being deleted; try again when it is gone"), true
+	case i.Capture != "" && seen.Hollow: // what is to use it would wait for a volume that may never come
+		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken,
+			"the claim that is there is another restore's, and has no volume; if that restore has ended, delete what waits for the claim, then the claim"), true
 	case policy == capturev1.ConflictSkip:
 		return result(capturev1.ResultSkipped, capturev1.ReasonNameTaken, ""), true
 	case policy != capturev1.ConflictReplace:

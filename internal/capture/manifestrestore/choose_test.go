@@ -30,6 +30,8 @@ func TestWhatBecomesOfAName(t *testing.T) {
 		"Replace":                            {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Replace},
 		"Replace what is controlled":         {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1", Controlled: true}, move: Leave, result: capturev1.ResultFailed, reason: ReasonControlled},
 		"Skip a claim that is being deleted": {item: Item{Capture: "nightly"}, policy: capturev1.ConflictSkip, seen: Seen{UID: "u1", Leaving: true}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
+		"Skip a claim without its volume":    {item: Item{Capture: "nightly"}, policy: capturev1.ConflictSkip, seen: Seen{UID: "u1", Hollow: true}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
+		"our own claim without its volume":   {item: Item{Capture: "nightly"}, policy: capturev1.ConflictSkip, seen: Seen{UID: "u1", Hollow: true, Mark: ours.Mark}, move: Leave, result: capturev1.ResultReplaced},
 		"Replace what is being deleted":      {policy: capturev1.ConflictReplace, seen: Seen{UID: "u1", Leaving: true}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
 		"Replace a claim with a volume":      {item: Item{Capture: "nightly"}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: capturev1.ReasonNameTaken},
 		"Replace a kind of ours":             {item: Item{Outline: Outline{Key: Key{Group: "valkey.statecraft.dev"}}}, policy: capturev1.ConflictReplace, seen: Seen{UID: "u1"}, move: Leave, result: capturev1.ResultFailed, reason: ReasonOwnKind},
@@ -136,4 +138,23 @@ func slicesOf(text string, n int) (all []string) {
 		all = append(all, text)
 	}
 	return all
+}
+
+// Another restore left a claim when its volume did not come: that it is there does not mean that it holds anything.
+func TestAClaimWithoutItsVolumeIsSeen(t *testing.T) {
+	for what, c := range map[string]struct {
+		annotation, phase string
+		want              bool
+	}{
+		"of a restore, and bound":   {"v1", "Bound", false},
+		"of a restore, and not":     {"v1", "Pending", true},
+		"of a restore, just made":   {"v1", "", true},
+		"somebody's, and not bound": {"", "Pending", false},
+	} {
+		claim := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": c.phase}}}
+		claim.SetAnnotations(map[string]string{capturev1.RestoreAnnotation: c.annotation})
+		if got := See(claim, "r1").Hollow; got != c.want {
+			t.Errorf("%s: %t", what, got)
+		}
+	}
 }
