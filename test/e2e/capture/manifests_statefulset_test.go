@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc/codes"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/bed/csiproxy"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
@@ -41,11 +43,11 @@ spec:
     spec: {accessModes: [ReadWriteOnce], storageClassName: csi, resources: {requests: {storage: 8Mi}}}
 `
 
-// TestManifestsOfAStatefulSetFindTheirVolumes captures a StatefulSet with its volumes, and restores it where it has none.
-func TestManifestsOfAStatefulSetFindTheirVolumes(t *testing.T) {
-	s := newStage(t)
-	harness.Apply(t, s.b, in(s.namespace, tenant))
-	harness.Apply(t, s.b, in(s.namespace, ledger))
+// books captures the StatefulSet with its volumes.
+func (s *stage) books() *capturev1.ManifestCaptureRequest {
+	s.t.Helper()
+	harness.Apply(s.t, s.b, in(s.namespace, tenant))
+	harness.Apply(s.t, s.b, in(s.namespace, ledger))
 	s.kubectl("rollout", "status", "statefulset/ledger", "--timeout=90s")
 	taken := &capturev1.ManifestCaptureRequest{
 		ObjectMeta: metav1.ObjectMeta{Name: "ledger"},
@@ -63,25 +65,82 @@ func TestManifestsOfAStatefulSetFindTheirVolumes(t *testing.T) {
 	}
 	s.create(taken)
 	s.succeeds(taken)
+	return taken
+}
+
+// bring begins to restore into a namespace what was captured in this one.
+func (s *stage) bring(taken *capturev1.ManifestCaptureRequest, name, into string, change func(*capturev1.ManifestRestoreRequestSpec)) *capturev1.ManifestRestoreRequest {
+	s.t.Helper()
+	back := &capturev1.ManifestRestoreRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: into, Name: name},
+		Spec: capturev1.ManifestRestoreRequestSpec{
+			Source: capturev1.ManifestSource{ManifestCaptureRequest: &capturev1.RequestRef{Namespace: s.namespace, Name: taken.Name}},
+		},
+	}
+	change(&back.Spec)
+	if err := s.c.Create(s.t.Context(), back); err != nil {
+		s.t.Fatal(err)
+	}
+	return back
+}
+
+// reads waits until the StatefulSet runs, and looks whether each pod has its own volume.
+func (s *stage) reads(namespace string) {
+	s.t.Helper()
+	run(s.t, s.b, "rollout", "status", "statefulset/ledger", "-n", namespace, "--timeout=90s")
+	for i := range 2 {
+		is := strings.TrimSpace(run(s.t, s.b, "exec", "-n", namespace, fmt.Sprintf("ledger-%d", i), "--", "cat", "/data/name"))
+		if want := fmt.Sprintf("data-ledger-%d", i); is != want {
+			s.t.Errorf("pod %d has %q, want %q", i, is, want)
+		}
+	}
+}
+
+// TestManifestsOfAStatefulSetFindTheirVolumes captures a StatefulSet with its volumes, and restores it where it has none.
+func TestManifestsOfAStatefulSetFindTheirVolumes(t *testing.T) {
+	s := newStage(t)
+	taken := s.books()
 	for range 3 {
 		other := bedtest.Namespace(t, s.b)
 		harness.Apply(t, s.b, in(other, tenant))
-		back := &capturev1.ManifestRestoreRequest{
-			ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "back"},
-			Spec: capturev1.ManifestRestoreRequestSpec{
-				Source: capturev1.ManifestSource{ManifestCaptureRequest: &capturev1.RequestRef{Namespace: s.namespace, Name: taken.Name}},
-			},
-		}
-		if err := s.c.Create(t.Context(), back); err != nil {
-			t.Fatal(err)
-		}
-		s.succeeds(back)
-		run(t, s.b, "rollout", "status", "statefulset/ledger", "-n", other, "--timeout=90s")
-		for i := range 2 {
-			is := strings.TrimSpace(run(t, s.b, "exec", "-n", other, fmt.Sprintf("ledger-%d", i), "--", "cat", "/data/name"))
-			if want := fmt.Sprintf("data-ledger-%d", i); is != want {
-				t.Errorf("pod %d has %q, want %q", i, is, want)
-			}
-		}
+		s.succeeds(s.bring(taken, "back", other, func(*capturev1.ManifestRestoreRequestSpec) {}))
+		s.reads(other)
 	}
+}
+
+// TestManifestsWhoseVolumesFailDoNotStartEmpty restores a StatefulSet while the driver makes no volumes. Its pods wait for
+// the claims that are there, and after what the runbook says another restore brings back all.
+func TestManifestsWhoseVolumesFailDoNotStartEmpty(t *testing.T) {
+	s := newStage(t)
+	taken := s.books()
+	other := bedtest.Namespace(t, s.b)
+	harness.Apply(t, s.b, in(other, tenant))
+	s.b.CSI().Proxy().Fail("CreateVolume", codes.Internal, csiproxy.Always)
+	t.Cleanup(s.b.CSI().Proxy().Clear)
+	failed := s.bring(taken, "failed", other, func(r *capturev1.ManifestRestoreRequestSpec) { r.DeadlineSeconds = 30 })
+	if end := s.ended(failed); end.Status != metav1.ConditionFalse {
+		t.Fatalf("%s: %s", end.Reason, end.Message)
+	}
+	s.b.CSI().Proxy().Clear()
+	claims := func() string {
+		return run(t, s.b, "get", "pvc", "-n", other, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid} {.status.phase}{"\n"}{end}`)
+	}
+	left := claims()
+	if strings.Count(left, "Pending") != 2 {
+		t.Errorf("claims that are left:\n%s", left)
+	}
+	// Now the driver is well, and would fill any claim that the StatefulSet made.
+	witness := s.bound("witness")
+	s.delete(witness)
+	if is := claims(); is != left {
+		t.Errorf("claims were\n%sand are\n%s", left, is)
+	}
+	second := s.bring(taken, "second", other, func(r *capturev1.ManifestRestoreRequestSpec) { r.ConflictPolicy = capturev1.ConflictSkip })
+	if end := s.ended(second); end.Status != metav1.ConditionFalse {
+		t.Errorf("over claims without volumes it is %s: %s", end.Reason, end.Message)
+	}
+	run(t, s.b, "delete", "statefulset", "ledger", "-n", other, "--cascade=foreground")
+	run(t, s.b, "delete", "pvc", "--all", "-n", other)
+	s.succeeds(s.bring(taken, "third", other, func(r *capturev1.ManifestRestoreRequestSpec) { r.ConflictPolicy = capturev1.ConflictSkip }))
+	s.reads(other)
 }
