@@ -96,7 +96,8 @@ func (s *stage) timeMoving(vkc *valkeyv1.ValkeyCluster, until func() bool) (took
 	harness.Eventually(s.t, upgradedWithin, poll/5, func() error {
 		s.fresh(vkc)
 		ready := apimeta.FindStatusCondition(vkc.Status.Conditions, "Ready")
-		if vkc.Status.Phase == cluster.RebalancingSlots && ready != nil && ready.Reason == string(cluster.ReasonMoving) {
+		moves := vkc.Status.Phase == cluster.RebalancingSlots || vkc.Status.Phase == cluster.EvacuatingSlots
+		if moves && ready != nil && ready.Reason == string(cluster.ReasonMoving) {
 			took += time.Since(last)
 		}
 		last = time.Now()

@@ -137,7 +137,7 @@ func (s *stage) sound(vkc *valkeyv1.ValkeyCluster) {
 // exec runs a command in a pod.
 func (s *stage) exec(namespace, pod string, command ...string) string {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Minute)
 	defer cancel()
 	out, err := s.b.Kubectl(ctx, append([]string{"exec", "-n", namespace, pod, "--"}, command...)...)
 	if err != nil {
