@@ -213,16 +213,18 @@ func TestDriverErrorPath(t *testing.T) {
 	fsmtest.Drill(t, b)
 }
 
+// unfilled is a World in which no claim ever gets a volume.
+func unfilled(r *capturev1.VolumeRestoreRequest, w World) World {
+	if r.Status.Phase == Restoring && w.Claim.empty() {
+		return w
+	}
+	return Settle(r, w)
+}
+
 // TestDeadlinePath drills a restore that nobody carries out.
 func TestDeadlinePath(t *testing.T) {
 	b := newBench()
-	b.Settle = func(r *capturev1.VolumeRestoreRequest, w World) World {
-		if r.Status.Phase == Restoring && w.Claim.empty() {
-			return w
-		}
-		return Settle(r, w)
-	}
-	b.End = "Failed/DeadlineExceeded"
+	b.Settle, b.End = unfilled, "Failed/DeadlineExceeded"
 	fsmtest.Drill(t, b)
 }
 
@@ -234,13 +236,7 @@ func TestReservedPath(t *testing.T) {
 		w.Claim.Reserved = true
 		return w
 	}
-	b.Settle = func(r *capturev1.VolumeRestoreRequest, w World) World {
-		if r.Status.Phase == Restoring && w.Claim.empty() {
-			return w
-		}
-		return Settle(r, w)
-	}
-	b.End = "Failed/DeadlineExceeded"
+	b.Settle, b.End = unfilled, "Failed/DeadlineExceeded"
 	fsmtest.Drill(t, b)
 }
 
