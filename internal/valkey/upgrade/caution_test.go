@@ -98,7 +98,7 @@ func TestNoSecondCopyGoes(t *testing.T) {
 func TestAFailoverIsAskedForWithItsProofOnly(t *testing.T) {
 	decided := func(s *valkeyv1.ShardUpgrade, w *World) {
 		w.Nodes[1].Outdated = false
-		s.Promoted, s.OldPrimary, s.Since, s.Deadline = "web-0-1", "web-0-0", *ago(time.Second), ago(time.Second-failoverTimeout)
+		s.Promoted, s.OldPrimary, s.Since, s.Deadline = "web-0-1", "web-0-0", *ago(time.Second), ago(-time.Minute)
 	}
 	after := func(more func(*valkeyv1.ShardUpgrade, *World)) func(*valkeyv1.ShardUpgrade, *World) {
 		return func(s *valkeyv1.ShardUpgrade, w *World) { decided(s, w); more(s, w) }
@@ -109,7 +109,7 @@ func TestAFailoverIsAskedForWithItsProofOnly(t *testing.T) {
 		"the reservation is not known": {after(func(_ *valkeyv1.ShardUpgrade, w *World) { w.Reservation.State = "" }), "", FailingOver},
 		"it was asked":                 {after(func(s *valkeyv1.ShardUpgrade, _ *World) { s.LastFailover = ago(0) }), "", FailingOver},
 		"one that crashed may have asked": {after(func(s *valkeyv1.ShardUpgrade, _ *World) {
-			s.Since, s.Deadline = *ago(askWithin), ago(askWithin-failoverTimeout)
+			s.Since = *ago(askWithin)
 		}), "", FailingOver},
 		"it has taken over, and what was the primary has not heard": {after(func(_ *valkeyv1.ShardUpgrade, w *World) {
 			w.Nodes[1].Server.View[1].Slots, w.Nodes[1].Server.View[1].Follows = w.Nodes[0].Server.View[0].Slots, ""
@@ -119,6 +119,58 @@ func TestAFailoverIsAskedForWithItsProofOnly(t *testing.T) {
 			takeOver(w.Nodes, Failover{To: memberOf(w.Nodes[1]), From: memberOf(w.Nodes[0])})
 		}), "", WaitingForClusterStable},
 	})
+}
+
+// What a process had decided that crashed is done by the next, when whatever that one may have
+// begun is over. Who was asked, and did not, is asked three times at most.
+func TestAFailoverOutlivesWhoDecidedIt(t *testing.T) {
+	since := func(stay time.Duration, last *metav1.Time) func(*valkeyv1.ShardUpgrade, *World) {
+		return func(s *valkeyv1.ShardUpgrade, w *World) {
+			w.Nodes[1].Outdated = false
+			s.Promoted, s.OldPrimary, s.Since, s.LastFailover = "web-0-1", "web-0-0", *ago(stay), last
+			s.Deadline = ago(stay - askAgain(laneOf(input{World: *w}, *s)) - failoverTimeout)
+		}
+	}
+	const asks = "failover web-0-1 from web-0-0"
+	tryCautions(t, "8.1.1", FailingOver, map[string]caution{
+		"it may be under way":          {since(13*time.Second, nil), "", FailingOver},
+		"it would be over":             {since(14*time.Second, nil), asks, FailingOver},
+		"the one before was long ago":  {since(14*time.Second, ago(time.Hour)), asks, FailingOver},
+		"it was asked a moment ago":    {since(16*time.Second, ago(9*time.Second)), "", FailingOver},
+		"it was asked, and did not":    {since(16*time.Second, ago(10*time.Second)), "", WaitingForSync},
+		"nobody was there to ask it":   {since(24*time.Second, nil), "", WaitingForSync},
+		"it was asked at once, and no": {since(10*time.Second, ago(10*time.Second)), "", WaitingForSync},
+	})
+	tryCautions(t, "8.0.1", FailingOver, map[string]caution{
+		"8.0, the servers may not vote again": {since(23*time.Second, nil), "", FailingOver},
+		"8.0, they do":                        {since(24*time.Second, nil), asks, FailingOver},
+	})
+}
+
+// A try that came to nothing is counted; the next one waits as if a replica had been asked at
+// its very end, unless it is known when that was.
+func TestAFailoverThatCameToNothingIsCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		stay, left time.Duration
+		last       *metav1.Time
+		count      int32
+		note       *metav1.Time
+	}{
+		"a replica was asked":                {10 * time.Second, time.Second, ago(10 * time.Second), 1, ago(10 * time.Second)},
+		"none is known to have been asked":   {24 * time.Second, 0, nil, 1, ago(0)},
+		"given up, and one may have been":    {10 * time.Second, time.Second, nil, 0, ago(0)},
+		"given up before anybody was asked":  {time.Second, time.Second, nil, 0, nil},
+		"one was asked in the try before it": {24 * time.Second, 0, ago(time.Hour), 1, ago(0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := valkeyv1.ShardUpgrade{LastFailover: c.last, Place: place{Since: *ago(c.stay), Deadline: ago(-c.left)}}
+			s := was
+			countFailover(&s, was, present)
+			if s.FailedFailovers != c.count || !s.LastFailover.Equal(c.note) {
+				t.Errorf("%d failures, last at %v", s.FailedFailovers, s.LastFailover)
+			}
+		})
+	}
 }
 
 // Voters below 8.1 need time between two failovers, whoever asked for the first.

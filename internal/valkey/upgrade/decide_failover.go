@@ -14,7 +14,7 @@ const (
 	mostFailovers = 3
 	// askWithin is how long after the decision a replica may be asked to take over. Later
 	// than that it may have been asked by a process that crashed before it could say so,
-	// and to ask again would begin the failover anew.
+	// and to ask again would begin the failover anew: see askAgain.
 	askWithin = 4 * time.Second
 	// catchUp is how long what was the primary may take to follow the new one.
 	catchUp = 10 * time.Second
@@ -38,10 +38,21 @@ func decideFailingOver(in shard) fsm.Decision {
 		return fsm.Fire(HeirLost, ReasonNoHeir).Because("%s does not follow %s any more, or does not run what is wanted", s.Promoted, s.OldPrimary)
 	}
 	words := "shard " + in.Lane + ": " + s.Promoted + " to take over from " + s.OldPrimary
-	if asked(s, in.Now) {
-		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("%s", words)
+	if d, begun := s.underWay(in, words); begun {
+		return d
 	}
 	return s.ask(in, to, words)
+}
+
+// underWay waits for a replica that was asked, or may have been, and gives up one that was asked long enough ago.
+func (s sight) underWay(in shard, words string) (d fsm.Decision, begun bool) {
+	switch stay := in.Now.Sub(s.Since.Time); {
+	case s.asked() && in.Now.Sub(s.LastFailover.Time) >= failoverTimeout:
+		return fsm.Fire(FailoverFailed, ReasonFailoverFailed).Because("%s was asked to take over from %s, and did not", s.Promoted, s.OldPrimary), true
+	case s.asked() || stay >= askWithin && stay < askAgain(in):
+		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("%s", words), true
+	}
+	return d, false
 }
 
 // mayTakeOver says that nothing has come in the way of a replica since it was decided upon.
@@ -79,12 +90,16 @@ func (s sight) taken(in shard) fsm.Decision {
 	return fsm.Fire(Promoted, ReasonPromoted)
 }
 
-// asked says that a replica was asked in this stay, or may have been.
-func asked(s sight, now time.Time) bool {
-	if s.LastFailover != nil && !s.LastFailover.Time.Before(s.Since.Time) {
-		return true
-	}
-	return s.Deadline != nil && !now.Before(s.Deadline.Add(askWithin-failoverTimeout))
+// asked says that a replica is known to have been asked in this stay.
+func (s sight) asked() bool {
+	return s.LastFailover != nil && !s.LastFailover.Time.Before(s.Since.Time)
+}
+
+// askAgain is how long after the decision a replica is asked by another process than the one
+// that decided it: whatever that one may have begun is over, and the servers vote again.
+func askAgain(in shard) time.Duration {
+	_, afterFailure := in.World.Nodes.Spacing()
+	return askWithin + max(failoverTimeout, afterFailure)
 }
 
 // untilNextFailover is how long to wait before a replica of the shard is asked again. The

@@ -110,7 +110,7 @@ func decideWaitingForSync(in shard) fsm.Decision {
 	case s.owned && current(s.owner) && !s.yields():
 		return fsm.Fire(PrimaryCurrent, ReasonPromoted)
 	case s.FailedFailovers >= mostFailovers:
-		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("replicas were asked %d times to take over from %s, and did not", s.FailedFailovers, s.owner.Name)
+		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("in %d tries no replica took over from %s", s.FailedFailovers, s.owner.Name)
 	}
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)

@@ -126,15 +126,15 @@ func noteFailover(in input, s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade)
 	}
 }
 
-// countFailover counts a failover that came to nothing. Who may have asked and crashed counts
-// as if it had asked at once.
+// countFailover counts a failover that came to nothing. Who may have asked and crashed is
+// taken to have asked at the very end.
 func countFailover(s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade, now time.Time) {
-	if !asked(sight{ShardUpgrade: was}, now) {
-		return
+	asked := sight{ShardUpgrade: was}.asked()
+	if asked || was.Deadline != nil && !now.Before(was.Deadline.Time) {
+		s.FailedFailovers++
 	}
-	s.FailedFailovers++
-	if s.LastFailover == nil || s.LastFailover.Before(&was.Since) {
-		s.LastFailover = was.Since.DeepCopy()
+	if !asked && now.Sub(was.Since.Time) >= askWithin {
+		s.LastFailover = stamp(now)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// failoverTimeout is how long a failover may take, from the decision on.
+	// failoverTimeout is how long a failover may take, from the moment on that a replica is asked.
 	failoverTimeout = 10 * time.Second
 	// settle is how long a shard rests before the next step: what one server knows of
 	// another takes a while to be known to all.
@@ -60,9 +60,9 @@ var shardRules = fsm.Rules[shard]{
 			Decide: decideFailingOver,
 			On: map[fsm.Event]fsm.Phase{Promoted: WaitingForClusterStable, HeirLost: WaitingForSync, FailoverFailed: WaitingForSync,
 				FailoverRefused: ShardHasFailed},
-			Within: failoverTimeout,
-			Late:   FailoverFailed,
-			Fail:   map[fsm.ErrorClass]fsm.Event{fsm.Refused: FailoverRefused},
+			Until: func(in shard) time.Time { return in.Now.Add(askAgain(in) + failoverTimeout) },
+			Late:  FailoverFailed,
+			Fail:  map[fsm.ErrorClass]fsm.Event{fsm.Refused: FailoverRefused},
 		},
 		WaitingForClusterStable: {
 			Doc:    "Waiting until all agree on the new primary, and the old one follows it.",
