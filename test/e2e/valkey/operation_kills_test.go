@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
@@ -53,7 +54,7 @@ func TestUpgradeSurvivesKills(t *testing.T) {
 	for step := 1; ; step++ {
 		ended := s.killAfter(m, began, 3*step, func() bool {
 			s.must(s.c.Get(t.Context(), client.ObjectKeyFromObject(u), u))
-			return u.Status.Phase == "Completed"
+			return upgrade.Ended(u.Status.Phase)
 		})
 		if ended {
 			break

@@ -12,6 +12,7 @@ import (
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
@@ -124,6 +125,9 @@ func (s *stage) ends(u *valkeyv1.ValkeyUpgrade, in meta.Phase) {
 		if is := progress(u); is != was {
 			was = is
 			s.t.Logf("%5.1f s %s", time.Since(began).Seconds(), is)
+		}
+		if upgrade.Ended(u.Status.Phase) && u.Status.Phase != in {
+			s.t.Fatalf("ended %s, want %s: %+v", u.Status.Phase, in, u.Status.Failure)
 		}
 		if u.Status.Phase != in {
 			return fmt.Errorf("is %s with %s shards, waiting for %q", u.Status.Phase, u.Status.UpgradedShards, u.Status.WaitingFor)
