@@ -78,7 +78,7 @@ func (g *gaps) add(moved, longest time.Duration) {
 // print shows every one of them: the tail is what people notice.
 func (g *gaps) print(t *testing.T) {
 	t.Helper()
-	harness.Row(t, "%s: p95 %s; longest pause of any cause until a second later %s, p95 %s", g.by, share(g.moved, 0.95), median(g.longest), share(g.longest, 0.95))
+	harness.Row(t, "%s: p95 %s, at most %s; longest pause of any cause until a second later %s, p95 %s, at most %s", g.by, share(g.moved, 0.95), slices.Max(g.moved), median(g.longest), share(g.longest, 0.95), slices.Max(g.longest))
 	t.Logf("%s: %s", g.by, slices.Sorted(slices.Values(g.moved)))
 }
 

@@ -1,6 +1,7 @@
 package valkeysecurity
 
 import (
+	"context"
 	"crypto/rand"
 	"strings"
 	"testing"
@@ -12,6 +13,9 @@ import (
 
 // lostLink says that a replica misses its primary, which it does while a link is broken.
 func lostLink(said string) bool { return strings.Contains(said, "it lost its primary") }
+
+// tooLate says that nobody answered in time.
+func tooLate(said string) bool { return strings.Contains(said, context.DeadlineExceeded.Error()) }
 
 // crashesAfter is after how many steps the operator and a server start again in the middle.
 const crashesAfter = 5

@@ -84,12 +84,16 @@ func (o *operator) every(ctx context.Context, wait time.Duration, do func() erro
 }
 
 // probe is what a kubelet asks: with the files of the pod. While a link is broken on purpose
-// a replica may say so.
+// a replica may say so. One that had no answer in time is asked once more, as kubelets do
+// before they believe it: a busy machine is slow. One that was refused is not.
 func (o *operator) probe(s *server) error {
 	o.probing.Lock()
 	o.probes++
 	o.probing.Unlock()
 	said, err := s.tell("ready")
+	if err != nil && tooLate(said) {
+		said, err = s.tell("ready")
+	}
 	if err != nil && !lostLink(said) {
 		return fmt.Errorf("%s: %w: %s", s.ip, err, said)
 	}
