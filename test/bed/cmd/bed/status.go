@@ -20,7 +20,7 @@ func status(ctx context.Context, o options) error {
 		fmt.Println("Nothing is up. Start a cluster with: bed up")
 		return nil
 	case !s.Supervisor.Alive():
-		fmt.Println("A cluster was killed and left things behind. Tidy up with: bed down")
+		fmt.Println("A cluster was killed and left things behind. Tidy up with: make bed-down")
 		return nil
 	case !s.Ready:
 		fmt.Printf("A cluster has been starting for %s.\n", time.Since(s.Since).Round(time.Second))

@@ -43,7 +43,7 @@ func up(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Up in %.1f s. Try:\n\n  export KUBECONFIG=%s\n  %s get nodes\n\nTake it down with: bed down\n",
+	fmt.Printf("Up in %.1f s. Try:\n\n  export KUBECONFIG=%s\n  %s get nodes\n\nTake it down with: make bed-down\n",
 		time.Since(began).Seconds(), s.Kubeconfig, s.Kubectl)
 	return nil
 }
