@@ -117,21 +117,21 @@ func differ[V comparable](is, want map[string]V) string {
 	return strings.Join(words, "\n")
 }
 
-// lines is a value, or of a text the lines that another has not.
+// lines is a value, or of a text the lines that another has not, or not as often.
 func lines(value, other any) string {
 	text, is := value.(string)
 	if !is {
 		return fmt.Sprint(value)
 	}
-	has := map[string]bool{}
+	has := map[string]int{} // how often: objects in a list have the same lines
 	if other, is := other.(string); is {
 		for line := range strings.Lines(other) {
-			has[line] = true
+			has[line]++
 		}
 	}
 	var kept []string
 	for line := range strings.Lines(text) {
-		if !has[line] {
+		if has[line]--; has[line] < 0 {
 			kept = append(kept, strings.TrimSpace(line))
 		}
 	}

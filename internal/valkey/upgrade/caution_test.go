@@ -173,6 +173,30 @@ func TestAFailoverThatCameToNothingIsCounted(t *testing.T) {
 	}
 }
 
+// Whoever asked may not have been able to say so. The next failover of the shard is spaced all the same.
+func TestAFailoverThatSucceededIsNoted(t *testing.T) {
+	for name, c := range map[string]struct {
+		was  fsm.Phase
+		last *metav1.Time
+		note *metav1.Time
+	}{
+		"it is known when it was asked for": {FailingOver, ago(2 * time.Second), ago(2 * time.Second)},
+		"that is not known":                 {FailingOver, nil, ago(0)},
+		"only of the one before":            {FailingOver, ago(time.Hour), ago(0)},
+		"it was a while ago":                {WaitingForClusterStable, ago(time.Minute), ago(time.Minute)},
+		"there was none":                    {WaitingForClusterStable, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := valkeyv1.ShardUpgrade{LastFailover: c.last, Place: place{Phase: c.was, Since: *ago(5 * time.Second)}}
+			s := was
+			s.Phase = WaitingForClusterStable
+			if noteFailover(input{Now: present, Obj: &valkeyv1.ValkeyUpgrade{}}, &s, was); !s.LastFailover.Equal(c.note) {
+				t.Errorf("last at %v, want %v", s.LastFailover, c.note)
+			}
+		})
+	}
+}
+
 // Voters below 8.1 need time between two failovers, whoever asked for the first.
 func TestSpacingOfFailovers(t *testing.T) {
 	last := func(d time.Duration, failed int32) func(*valkeyv1.ShardUpgrade, *World) {

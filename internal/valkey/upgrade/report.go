@@ -123,6 +123,14 @@ func noteFailover(in input, s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade)
 		askApproval(lane, s)
 	case s.Phase == WaitingForClusterStable:
 		s.FailedFailovers = 0
+		noteTaken(s, was, in.Now)
+	}
+}
+
+// noteTaken notes a failover that has succeeded, if whoever asked for it could not.
+func noteTaken(s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade, now time.Time) {
+	if asked := (sight{ShardUpgrade: was}).asked(); was.Phase == FailingOver && !asked {
+		s.LastFailover = stamp(now)
 	}
 }
 

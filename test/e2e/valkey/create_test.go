@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
@@ -66,7 +66,7 @@ func (s *stage) rests(vkc *valkeyv1.ValkeyCluster) error {
 		return err
 	}
 	s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc))
-	if ready := meta.FindStatusCondition(vkc.Status.Conditions, "Ready"); ready == nil || strings.Contains(ready.Message, "takes over") {
+	if ready := apimeta.FindStatusCondition(vkc.Status.Conditions, "Ready"); ready == nil || strings.Contains(ready.Message, "takes over") {
 		return fmt.Errorf("ready: %v", ready)
 	}
 	return nil
