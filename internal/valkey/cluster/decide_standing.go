@@ -56,7 +56,11 @@ func decideRunning(in input) fsm.Decision {
 	if spreads, is := crowded(in); is && reason == ReasonClusterHealthy {
 		return spreads
 	}
-	return fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words)
+	waits := fsm.Wait(reason, "pods", "valkey", "children")
+	if w.Upgrade != nil { // its status asks for templates, and that event may be lost
+		waits = waits.In(recheck)
+	}
+	return waits.Because("%s", words)
 }
 
 func decideDegraded(in input) fsm.Decision {

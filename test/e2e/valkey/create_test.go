@@ -65,7 +65,9 @@ func (s *stage) rests(vkc *valkeyv1.ValkeyCluster) error {
 	if err := s.quiet(time.Now().Add(-3 * time.Second)); err != nil {
 		return err
 	}
-	s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc))
+	if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
+		return err
+	}
 	if ready := apimeta.FindStatusCondition(vkc.Status.Conditions, "Ready"); ready == nil || strings.Contains(ready.Message, "takes over") {
 		return fmt.Errorf("ready: %v", ready)
 	}
