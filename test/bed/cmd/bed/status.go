@@ -17,7 +17,7 @@ func status(ctx context.Context, o options) error {
 	case err != nil:
 		return err
 	case !found:
-		fmt.Println("Nothing is up. Start a cluster with: bed up")
+		fmt.Println("Nothing is up. Start a cluster with: make bed-up")
 		return nil
 	case !s.Supervisor.Alive():
 		fmt.Println("A cluster was killed and left things behind. Tidy up with: make bed-down")
