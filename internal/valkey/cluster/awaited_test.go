@@ -13,4 +13,9 @@ func TestWhatIsAskedForIsLookedForAgain(t *testing.T) {
 	if d := decideRunning(in); !d.Waits() || d.After != recheck {
 		t.Errorf("an upgrade does: %+v", d)
 	}
+	in = standsAs(Even(3, 1), Even(6, 1))
+	in.Obj.Spec.Paused, in.World.Upgrade = true, &Upgrade{Name: "up"}
+	if d := decideRunning(in); !d.Waits() || d.After != recheck || d.Reason != ReasonPaused {
+		t.Errorf("an upgrade does, and a change of size waits for a person: %+v", d)
+	}
 }

@@ -51,16 +51,21 @@ func decideRunning(in input) fsm.Decision {
 		return fsm.Do(reason, effects...).Because("%s", words)
 	}
 	if pending {
-		return scales
+		return attentive(in, scales)
 	}
 	if spreads, is := crowded(in); is && reason == ReasonClusterHealthy {
 		return spreads
 	}
-	waits := fsm.Wait(reason, "pods", "valkey", "children")
-	if w.Upgrade != nil { // its status asks for templates, and that event may be lost
-		waits = waits.In(recheck)
+	return attentive(in, fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words))
+}
+
+// attentive looks again soon while an upgrade works on the cluster: its status asks for templates,
+// and that event may be lost.
+func attentive(in input, d fsm.Decision) fsm.Decision {
+	if in.World.Upgrade == nil || !d.Waits() || d.After > 0 && d.After <= recheck {
+		return d
 	}
-	return waits.Because("%s", words)
+	return d.In(recheck)
 }
 
 func decideDegraded(in input) fsm.Decision {
