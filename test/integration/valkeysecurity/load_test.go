@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	writeEvery = 2 * time.Millisecond
-	comeEvery  = 20 * time.Millisecond
+	writeEvery = 5 * time.Millisecond
+	comeEvery  = 50 * time.Millisecond
 )
 
 // load is an application at work: one client that writes all the time, transactions among

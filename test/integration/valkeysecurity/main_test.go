@@ -8,8 +8,9 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
-// atOnce is how many clusters run side by side: with TLS they work more than others.
-var atOnce = make(chan struct{}, 6)
+// atOnce is how many clusters run side by side. Six servers that greet new clients by TLS all
+// the time, and must answer each within a second, leave little of a small machine to others.
+var atOnce = make(chan struct{}, 3)
 
 // forEachVersion runs a test on a cluster of every version.
 func forEachVersion(t *testing.T, try func(t *testing.T, c *cluster)) {

@@ -3,6 +3,7 @@ package valkeysecurity
 import (
 	"context"
 	"crypto/rand"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +15,10 @@ import (
 // lostLink says that a replica misses its primary, which it does while a link is broken.
 func lostLink(said string) bool { return strings.Contains(said, "it lost its primary") }
 
-// tooLate says that nobody answered in time.
-func tooLate(said string) bool { return strings.Contains(said, context.DeadlineExceeded.Error()) }
+// tooLate says that nobody answered in time: a deadline ended it, or the connection's own.
+func tooLate(said string) bool {
+	return strings.Contains(said, context.DeadlineExceeded.Error()) || strings.Contains(said, os.ErrDeadlineExceeded.Error())
+}
 
 // crashesAfter is after how many steps the operator and a server start again in the middle.
 const crashesAfter = 5
