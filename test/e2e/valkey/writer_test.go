@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/valkey-io/valkey-go"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/time/rate"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
@@ -24,6 +25,8 @@ const (
 	writers         = 16
 	keysEach        = 500 // of each writer
 	answersWithin   = 10 * time.Second
+	readers         = 64
+	readWithin      = time.Minute // all keys: of a cluster that nobody mends most time out
 )
 
 // writer writes to a cluster as an application does, with the client's own retries, and
@@ -142,17 +145,25 @@ func (w *writer) report(t *testing.T) (lost []string) {
 	t.Helper()
 	w.stop()
 	unreadable := 0
+	all, cancel := context.WithTimeout(t.Context(), readWithin)
+	defer cancel()
+	var g errgroup.Group
+	g.SetLimit(readers)
 	for key, n := range w.acked {
-		ctx, cancel := context.WithTimeout(t.Context(), answersWithin)
-		got, err := w.client.Do(ctx, w.client.B().Get().Key(key).Build()).AsInt64()
-		cancel()
-		if err != nil && !errors.Is(err, valkey.Nil) {
-			unreadable++
-		}
-		if err != nil && !errors.Is(err, valkey.Nil) || int(got) < n {
-			lost = append(lost, fmt.Sprintf("%s: acknowledged %d, read %d, %v", key, n, got, err))
-		}
+		g.Go(func() error {
+			got, err := w.read(all, key)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if err != nil && !errors.Is(err, valkey.Nil) {
+				unreadable++
+			}
+			if err != nil && !errors.Is(err, valkey.Nil) || int(got) < n {
+				lost = append(lost, fmt.Sprintf("%s: acknowledged %d, read %d, %v", key, n, got, err))
+			}
+			return nil
+		})
 	}
+	_ = g.Wait() // they return none
 	slices.Sort(w.took)
 	at := func(part float64) time.Duration {
 		return w.took[int(part*float64(len(w.took)-1))].Round(100 * time.Microsecond)
@@ -160,6 +171,12 @@ func (w *writer) report(t *testing.T) (lost []string) {
 	harness.Row(t, "%d writes, %d lost, %d failed%s; p50 %s, p99 %s, p99.9 %s, at most %s",
 		len(w.took), len(lost)-unreadable, len(w.failures), note(unreadable), at(0.5), at(0.99), at(0.999), w.longest.Round(time.Millisecond))
 	return lost
+}
+
+func (w *writer) read(ctx context.Context, key string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	return w.client.Do(ctx, w.client.B().Get().Key(key).Build()).AsInt64()
 }
 
 func note(unreadable int) string {
