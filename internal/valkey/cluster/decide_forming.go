@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -36,7 +37,7 @@ func decideInitializingCluster(in input) fsm.Decision {
 }
 
 // decideAssigningSlots gives every shard its share. What a shard owns already, it
-// keeps; which of its servers gets the share is decided by nothing but their order.
+// keeps; which of its servers gets the share is decided by nothing but where they are.
 func decideAssigningSlots(in input) fsm.Decision {
 	w := in.World
 	if waits, missing := waitForPods(w); missing {
@@ -49,12 +50,13 @@ func decideAssigningSlots(in input) fsm.Decision {
 		return waits
 	}
 	var effects []fsm.Effect
+	first := plan.FirstPrimaries(w.Nodes, len(w.Shape))
 	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
 		if _, owned := shard.Owner(); owned {
 			continue
 		}
-		free, found := shard.Newborn()
+		free, found := newbornOf(shard, first[i])
 		share := topology.Share(i, w.Shape.Masters())
 		if !found || claimed(w.Nodes, share) {
 			return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
@@ -67,6 +69,17 @@ func decideAssigningSlots(in input) fsm.Decision {
 		return fsm.Wait(ReasonAssigning, "valkey").In(recheck).Because(words)
 	}
 	return fsm.Do(ReasonAssigning, effects...).Because(words)
+}
+
+// newbornOf is a server of a shard that holds nothing: the one that is preferred, if that is one.
+func newbornOf(shard topology.Nodes, preferred string) (topology.Node, bool) {
+	i := slices.IndexFunc(shard, func(n topology.Node) bool { return n.Name == preferred })
+	if i >= 0 {
+		if n, is := shard[i : i+1].Newborn(); is {
+			return n, true
+		}
+	}
+	return shard.Newborn()
 }
 
 // decideConfiguringReplicas attaches replicas, and then lets whoever is misjudged

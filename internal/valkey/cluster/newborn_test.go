@@ -31,6 +31,12 @@ func orphanedSlots(_ *valkeyv1.ValkeyCluster, w *World) {
 func TestSlotsAreGivenOnce(t *testing.T) {
 	tryCautions(t, AssigningSlots, map[string]caution{
 		"a shard has none yet": {reborn, "add-slots web-0-0 0-5461", AssigningSlots},
+		"its first pod is where another shard has its own": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			reborn(c, w)
+			for i, host := range []string{"a", "b", "a", "c", "c", "a"} {
+				w.Nodes[i].Host = host
+			}
+		}, "add-slots web-0-1 0-5461", AssigningSlots},
 		"the cluster was formed": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			reborn(c, w)
 			w.Formed = true
