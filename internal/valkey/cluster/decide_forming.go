@@ -16,7 +16,8 @@ func decideInitializingCluster(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	if _, met := w.Nodes.Met(); met {
+	doubt, met := w.Nodes.Met()
+	if met {
 		return fsm.Fire(ClusterMeetComplete, ReasonMet)
 	}
 	if waits, barred := barred(w); barred {
@@ -33,7 +34,7 @@ func decideInitializingCluster(in input) fsm.Decision {
 	if missing := mesh(w.Nodes); len(missing) > 0 {
 		return fsm.Do(ReasonMeeting, Meet{missing}).Because(words)
 	}
-	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because(words)
+	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because("%s", atLength(in, words, doubt))
 }
 
 // decideAssigningSlots gives every shard its share. What a shard owns already, it
@@ -92,7 +93,8 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 	}
 	const words = "every replica to follow its primary, and all to agree on it and serve"
 	hasty := unlike(w.Nodes, nodeTimeout(in))
-	if _, well := w.formedWell(); well && len(hasty) == 0 {
+	doubt, well := w.formedWell()
+	if well && len(hasty) == 0 {
 		return fsm.Fire(ReplicasConfigured, ReasonReplicated)
 	}
 	if waits, barred := barred(w); barred {
@@ -111,7 +113,16 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 	if len(effects) > 0 {
 		return fsm.Do(ReasonReplicating, effects...).Because(words)
 	}
-	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because(words)
+	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s", atLength(in, words, doubt))
+}
+
+// atLength adds what is in the way to the words of a phase that lasts. Before that every look would find something else,
+// and write it down.
+func atLength(in input, words, doubt string) string {
+	if doubt == "" || in.Now.Sub(in.Obj.Status.Since.Time) < quietly {
+		return words
+	}
+	return words + "; now " + doubt
 }
 
 // attach lists the replicas that do not follow the owner of their shard's slots.

@@ -108,7 +108,8 @@ func decideConfiguringNewReplicas(in input) fsm.Decision {
 		return waits
 	}
 	const words = "every replica to follow its primary, and all to agree on it and serve"
-	if _, well := w.formedWell(); well {
+	doubt, well := w.formedWell()
+	if well {
 		return fsm.Fire(ReplicasConfigured, ReasonReplicated)
 	}
 	effects, waits, stuck := attach(w)
@@ -118,7 +119,7 @@ func decideConfiguringNewReplicas(in input) fsm.Decision {
 	if len(effects) > 0 {
 		return fsm.Do(ReasonReplicating, effects...).Because(words)
 	}
-	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because(words)
+	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s", atLength(in, words, doubt))
 }
 
 // hesitates is a server that would refuse clients what it is given: one that has just

@@ -22,3 +22,19 @@ func TestAChangeOfSizeSaysThatItWaits(t *testing.T) {
 		t.Errorf("Ready is %+v", ready)
 	}
 }
+
+// What is in the way is said when it lasts: while a cluster is made it is something else at every look.
+func TestWhatIsInTheWayIsSaidWhenItLasts(t *testing.T) {
+	in := standsAs(Even(3, 1), Even(3, 1))
+	in.Now, in.Obj.Status.Since = present, *ago(quietly - time.Second)
+	if got := atLength(in, "all to agree", "one is called failed"); got != "all to agree" {
+		t.Error(got)
+	}
+	in.Obj.Status.Since = *ago(quietly)
+	if got := atLength(in, "all to agree", "one is called failed"); got != "all to agree; now one is called failed" {
+		t.Error(got)
+	}
+	if got := atLength(in, "all to agree", ""); got != "all to agree" {
+		t.Error(got)
+	}
+}
