@@ -38,6 +38,9 @@ func decidePending(in input) fsm.Decision {
 	if effects = append(effects, w.apply(w.unapplied())...); len(effects) > 0 {
 		return fsm.Do(ReasonApplying, effects...).Because(words)
 	}
+	if waits, blocked := w.remains(len(w.Shape)); blocked {
+		return waits
+	}
 	// The StatefulSet controller needs a moment, which is not worth a write of its
 	// own: so it is spent here, and Creating is passed by.
 	if _, unsettled := w.unsettled(); unsettled {

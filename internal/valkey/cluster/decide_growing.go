@@ -20,6 +20,9 @@ func decideScalingUpStatefulSet(in input) fsm.Decision {
 	if effects := growth(in); len(effects) > 0 {
 		return fsm.Do(ReasonApplying, effects...).Because(words)
 	}
+	if waits, blocked := w.remains(len(Wanted(in.Obj))); blocked {
+		return waits
+	}
 	if _, unsettled := w.unsettled(); unsettled || grows(in) {
 		return fsm.Wait(ReasonApplying, "children").In(recheck).Because(words)
 	}

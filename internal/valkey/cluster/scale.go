@@ -57,7 +57,7 @@ func grows(in input) bool {
 func growth(in input) (effects []fsm.Effect) {
 	w, wanted := in.World, Wanted(in.Obj)
 	for _, c := range w.Children {
-		if c.Kind != KindStatefulSet || c.Foreign || c.Shard >= len(wanted) {
+		if c.Kind != KindStatefulSet || c.Foreign || c.Remains != "" || c.Shard >= len(wanted) {
 			continue
 		}
 		e := ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: c.UID != ""}

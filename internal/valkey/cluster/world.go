@@ -3,6 +3,7 @@ package cluster
 import (
 	"slices"
 
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -79,6 +80,8 @@ type Child struct {
 	Image    string `json:"image,omitempty"`
 	// SpecImage is the image of the spec when that template was written.
 	SpecImage string `json:"specImage,omitempty"`
+	// Remains is a pod of a StatefulSet that is no more, and whose place is to be taken.
+	Remains string `json:"remains,omitempty"`
 }
 
 // Reservation is who may operate on the cluster.
@@ -108,9 +111,19 @@ func (w World) foreign() (Child, bool) {
 // recorded says that a child belongs to the cluster as it is, not only as it is wanted.
 func (w World) recorded(c Child) bool { return c.Kind != KindStatefulSet || c.Shard < len(w.Shape) }
 
-// unapplied lists what does not exist or is not as the spec has it.
+// unapplied lists what does not exist or is not as the spec has it, and can be made so now.
 func (w World) unapplied() []Child {
-	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool { return c.Current || c.Foreign || !w.recorded(c) })
+	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool {
+		return c.Current || c.Foreign || c.Remains != "" || !w.recorded(c)
+	})
+}
+
+// remains waits for pods of an earlier StatefulSet of one of the first shards to be gone. One that is made before that cannot have their names, and
+// its controller tries again after a time that doubles with everything that happens to its other pods: minutes soon.
+func (w World) remains(shards int) (fsm.Decision, bool) {
+	c, found := w.child(func(c Child) bool { return c.Remains != "" && c.Shard < shards })
+	return fsm.Wait(ReasonApplying, "children", "pods").In(recheck).
+		Because("pod %s, of a StatefulSet that was deleted, to be gone; then %s is made", c.Remains, c.Ref), found
 }
 
 // unsettled is a child that its own controller has not seen yet.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -23,38 +25,68 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, w clus
 	children := make([]cluster.Child, 0, len(wanted))
 	shard := 0
 	for _, want := range wanted {
-		child := cluster.Child{Ref: cluster.Ref{Kind: spec.KindOf(want), Name: want.GetName()}}
+		child, err := o.child(ctx, c, w, want)
+		if err != nil {
+			return nil, err
+		}
 		if child.Kind == cluster.KindStatefulSet {
 			child.Shard = shard
 			shard++
-		}
-		there := reflect.New(reflect.TypeOf(want).Elem()).Interface().(spec.Object)
-		key := read.Key{Namespace: c.Namespace, Name: want.GetName()}
-		err := o.Cached.Get(ctx, key, there)
-		if apierrors.IsNotFound(err) {
-			err = o.Live.Get(ctx, key, there)
-		}
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("read %s: %w", child.Ref, err)
-		}
-		if err == nil {
-			if config, is := there.(*corev1.ConfigMap); is && w.KeepsSettings() {
-				spec.KeepLive(want.(*corev1.ConfigMap), config)
-			}
-			child.UID, child.Version = string(there.GetUID()), there.GetResourceVersion()
-			child.Foreign = !read.OwnedBy(there, c.UID)
-			child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
-			child.Settled = settled(there)
-			if budget, is := there.(*policyv1.PodDisruptionBudget); is && spec.Closed(budget) {
-				child.Template = cluster.Closed
-			}
-			if set, is := there.(*appsv1.StatefulSet); is {
-				child.Template, child.Image, child.SpecImage = set.Annotations[valkeyv1.TemplateAnnotation], imageOf(set), set.Annotations[spec.ImageAnnotation]
+			if child.UID == "" {
+				if child.Remains, err = o.remains(ctx, c, child.Shard); err != nil {
+					return nil, err
+				}
 			}
 		}
 		children = append(children, child)
 	}
 	return children, nil
+}
+
+func (o Cluster) child(ctx context.Context, c *valkeyv1.ValkeyCluster, w cluster.World, want spec.Object) (cluster.Child, error) {
+	child := cluster.Child{Ref: cluster.Ref{Kind: spec.KindOf(want), Name: want.GetName()}}
+	there := reflect.New(reflect.TypeOf(want).Elem()).Interface().(spec.Object)
+	key := read.Key{Namespace: c.Namespace, Name: want.GetName()}
+	err := o.Cached.Get(ctx, key, there)
+	if apierrors.IsNotFound(err) {
+		err = o.Live.Get(ctx, key, there)
+	}
+	if apierrors.IsNotFound(err) {
+		return child, nil
+	}
+	if err != nil {
+		return child, fmt.Errorf("read %s: %w", child.Ref, err)
+	}
+	if config, is := there.(*corev1.ConfigMap); is && w.KeepsSettings() {
+		spec.KeepLive(want.(*corev1.ConfigMap), config)
+	}
+	child.UID, child.Version = string(there.GetUID()), there.GetResourceVersion()
+	child.Foreign = !read.OwnedBy(there, c.UID)
+	child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
+	child.Settled = settled(there)
+	if budget, is := there.(*policyv1.PodDisruptionBudget); is && spec.Closed(budget) {
+		child.Template = cluster.Closed
+	}
+	if set, is := there.(*appsv1.StatefulSet); is {
+		child.Template, child.Image, child.SpecImage = set.Annotations[valkeyv1.TemplateAnnotation], imageOf(set), set.Annotations[spec.ImageAnnotation]
+	}
+	return child, nil
+}
+
+// remains is a pod that bears a name which a StatefulSet that is to be made would give. One that nobody controls would be
+// adopted.
+func (o Cluster) remains(ctx context.Context, c *valkeyv1.ValkeyCluster, shard int) (string, error) {
+	pods, err := podsOf(ctx, o.Cached, read.Key{Namespace: c.Namespace, Name: c.Name})
+	if err != nil {
+		return "", err
+	}
+	for i := range pods {
+		p := &pods[i]
+		if p.Labels[valkeyv1.ShardLabel] == strconv.Itoa(shard) && (p.DeletionTimestamp != nil || metav1.GetControllerOf(p) != nil) {
+			return p.Name, nil
+		}
+	}
+	return "", nil
 }
 
 // imageOf is what the servers of a shard run by its template.
