@@ -66,6 +66,15 @@ func nameTaken(c Child) fsm.Decision {
 		Because("%s is controlled by somebody else; remove it, or name the cluster otherwise", c.Ref)
 }
 
+// remains waits for pods of an earlier StatefulSet of one of the first shards to be gone. One that is made before that
+// cannot have their names, and its controller tries again after a time that doubles with everything that happens to its
+// other pods: minutes soon.
+func (w World) remains(shards int) (fsm.Decision, bool) {
+	c, found := w.child(func(c Child) bool { return c.Remains != "" && c.Shard < shards })
+	return fsm.Wait(ReasonApplying, "children", "pods").In(recheck).
+		Because("pod %s, of a StatefulSet that was deleted, to be gone; then %s is made", c.Remains, c.Ref), found
+}
+
 func decideCreating(in input) fsm.Decision {
 	switch c, unsettled := in.World.unsettled(); {
 	case !in.World.looked():

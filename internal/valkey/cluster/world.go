@@ -3,7 +3,6 @@ package cluster
 import (
 	"slices"
 
-	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -116,14 +115,6 @@ func (w World) unapplied() []Child {
 	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool {
 		return c.Current || c.Foreign || c.Remains != "" || !w.recorded(c)
 	})
-}
-
-// remains waits for pods of an earlier StatefulSet of one of the first shards to be gone. One that is made before that cannot have their names, and
-// its controller tries again after a time that doubles with everything that happens to its other pods: minutes soon.
-func (w World) remains(shards int) (fsm.Decision, bool) {
-	c, found := w.child(func(c Child) bool { return c.Remains != "" && c.Shard < shards })
-	return fsm.Wait(ReasonApplying, "children", "pods").In(recheck).
-		Because("pod %s, of a StatefulSet that was deleted, to be gone; then %s is made", c.Remains, c.Ref), found
 }
 
 // unsettled is a child that its own controller has not seen yet.

@@ -23,6 +23,10 @@ import (
 func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, w cluster.World) ([]cluster.Child, error) {
 	wanted := o.Build.Children(c, max(len(w.Shape), len(cluster.Wanted(c))))
 	children := make([]cluster.Child, 0, len(wanted))
+	pods, err := podsOf(ctx, o.Cached, read.Key{Namespace: c.Namespace, Name: c.Name})
+	if err != nil {
+		return nil, err
+	}
 	shard := 0
 	for _, want := range wanted {
 		child, err := o.child(ctx, c, w, want)
@@ -33,9 +37,7 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, w clus
 			child.Shard = shard
 			shard++
 			if child.UID == "" {
-				if child.Remains, err = o.remains(ctx, c, child.Shard); err != nil {
-					return nil, err
-				}
+				child.Remains = remains(pods, child.Shard)
 			}
 		}
 		children = append(children, child)
@@ -75,18 +77,14 @@ func (o Cluster) child(ctx context.Context, c *valkeyv1.ValkeyCluster, w cluster
 
 // remains is a pod that bears a name which a StatefulSet that is to be made would give. One that nobody controls would be
 // adopted.
-func (o Cluster) remains(ctx context.Context, c *valkeyv1.ValkeyCluster, shard int) (string, error) {
-	pods, err := podsOf(ctx, o.Cached, read.Key{Namespace: c.Namespace, Name: c.Name})
-	if err != nil {
-		return "", err
-	}
+func remains(pods []corev1.Pod, shard int) string {
 	for i := range pods {
 		p := &pods[i]
 		if p.Labels[valkeyv1.ShardLabel] == strconv.Itoa(shard) && (p.DeletionTimestamp != nil || metav1.GetControllerOf(p) != nil) {
-			return p.Name, nil
+			return p.Name
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // imageOf is what the servers of a shard run by its template.

@@ -1,27 +1,14 @@
 package observe
 
 import (
-	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
-	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
-
-// onePod is a reader that knows of one pod.
-type onePod corev1.Pod
-
-func (*onePod) Get(context.Context, read.Key, client.Object, ...client.GetOption) error { return nil }
-
-func (p *onePod) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	list.(*corev1.PodList).Items = []corev1.Pod{corev1.Pod(*p)}
-	return nil
-}
 
 // Who stands in the way of a StatefulSet: pods that go, and those of one that is gone. Pods without an owner are adopted.
 func TestRemains(t *testing.T) {
@@ -37,14 +24,13 @@ func TestRemains(t *testing.T) {
 		"it is being deleted, elsewhere": {metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.Now()), Labels: map[string]string{valkeyv1.ShardLabel: "4"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := onePod{ObjectMeta: c.pod}
+			pod := corev1.Pod{ObjectMeta: c.pod}
 			pod.Name = "web-3-1"
 			if pod.Labels == nil {
 				pod.Labels = map[string]string{valkeyv1.ShardLabel: "3"}
 			}
-			o := Cluster{Cached: &pod}
-			if got, err := o.remains(t.Context(), &valkeyv1.ValkeyCluster{}, 3); err != nil || got != c.want {
-				t.Errorf("%q, %v, not %q", got, err, c.want)
+			if got := remains([]corev1.Pod{pod}, 3); got != c.want {
+				t.Errorf("%q, not %q", got, c.want)
 			}
 		})
 	}
