@@ -1,6 +1,7 @@
 package valkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,9 @@ type kubelet struct {
 	node   string
 	beatAt time.Time
 
-	mu sync.Mutex
-	at map[string]string // pod UID to address
+	mu      sync.Mutex
+	at      map[string]string // pod UID to address
+	version string            // of servers that are started; "" is 8.1.1
 }
 
 const kubeletLooks = 20 * time.Millisecond
@@ -122,7 +124,7 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) {
 	if !known {
 		ip = fmt.Sprintf("10.0.0.%d", len(k.at)+1)
 		k.at[string(pod.UID)] = ip
-		k.servers.Start(ip+":6379", "8.1.1")
+		k.servers.Start(ip+":6379", cmp.Or(k.version, "8.1.1"))
 	}
 	pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, ip
 	pod.Status.PodIPs = []corev1.PodIP{{IP: ip}}

@@ -12,7 +12,7 @@ import (
 var operatorCommands = []string{
 	"acl|deluser", "acl|dryrun", "acl|getuser", "acl|setuser", "acl|users",
 	"client|kill", "client|list", "client|setname",
-	"cluster|addslotsrange", "cluster|countkeysinslot", "cluster|failover", "cluster|forget", "cluster|getkeysinslot",
+	"cluster|addslotsrange", "cluster|bumpepoch", "cluster|countkeysinslot", "cluster|failover", "cluster|forget", "cluster|getkeysinslot",
 	"cluster|info", "cluster|meet", "cluster|myid", "cluster|myshardid", "cluster|nodes", "cluster|replicate",
 	"cluster|reset", "cluster|setslot", "cluster|shards",
 	"config|get", "config|set", "info", "migrate", "ping", "role",

@@ -160,6 +160,8 @@ func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
 		return classify(e.At.Pod, a.servers.Reset(ctx, target(e.At), false))
 	case cluster.Forget:
 		return a.forget(ctx, e)
+	case cluster.RaiseEpoch:
+		return a.raiseEpoch(ctx, e)
 	case cluster.Bury:
 		if e.Proof == nil || !e.Proof.Of(e.ID) {
 			return fmt.Errorf("%s: %w", e, errUnproven)

@@ -24,6 +24,7 @@ func TestNothingIsDestroyedWithoutProof(t *testing.T) {
 		"forget":          cluster.Forget{IDs: []string{"a"}},
 		"bury":            cluster.Bury{ID: "a"},
 		"failover":        cluster.Failover{At: cluster.Member{ID: "a"}},
+		"raise an epoch":  cluster.RaiseEpoch{At: cluster.Member{ID: "a"}},
 		"remove a shard":  cluster.RemoveShard{UID: "a"},
 	} {
 		if _, err := (Cluster{Door: to(nil)}).Act(t.Context(), &valkeyv1.ValkeyCluster{}, effect); !errors.Is(err, errUnproven) {

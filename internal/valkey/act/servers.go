@@ -73,6 +73,15 @@ var classes = map[error]fsm.ErrorClass{
 	wire.ErrDenied:      fsm.Refused,
 }
 
+// raiseEpoch: if it were wrong, who was elected in the server's place would lose what was written since. So it must be
+// proven, and the server says once more what it is.
+func (a Cluster) raiseEpoch(ctx context.Context, e cluster.RaiseEpoch) error {
+	if e.Proof == nil || !e.Proof.Of(e.At.ID) {
+		return fmt.Errorf("%s: %w", e, errUnproven)
+	}
+	return classify(e.At.Pod, a.servers.RaiseEpoch(ctx, target(e.At), e.Above))
+}
+
 // forget lets servers forget others, of which all must be proven to be of no worth.
 func (a Cluster) forget(ctx context.Context, e cluster.Forget) error {
 	if e.Proof == nil || slices.ContainsFunc(e.IDs, func(id string) bool { return !e.Proof.Of(id) }) {

@@ -96,6 +96,15 @@ type Failover struct {
 	Proof plan.FailoverProof
 }
 
+// RaiseEpoch lets a primary take an epoch above this one, so that its replica is believed again by
+// who took that one for a primary under it. If it were wrong, a replica that was elected in its
+// place, or the new owner of a slot, would lose what was written since.
+type RaiseEpoch struct {
+	At, For Member
+	Above   int64
+	Proof   plan.EpochProof
+}
+
 // Meet introduces servers to others. It joins clusters into one, so if it were
 // wrong, two of them with data would fight over slots.
 type Meet struct{ Introductions []Introduction }
@@ -168,15 +177,17 @@ func (Reset) effect()              {}
 func (Forget) effect()             {}
 func (Bury) effect()               {}
 func (Failover) effect()           {}
+func (RaiseEpoch) effect()         {}
 
 // A command goes to a Valkey server.
-func (Meet) command()      {}
-func (AddSlots) command()  {}
-func (Replicate) command() {}
-func (Reset) command()     {}
-func (Forget) command()    {}
-func (Bury) command()      {}
-func (Failover) command()  {}
+func (Meet) command()       {}
+func (AddSlots) command()   {}
+func (Replicate) command()  {}
+func (Reset) command()      {}
+func (Forget) command()     {}
+func (Bury) command()       {}
+func (Failover) command()   {}
+func (RaiseEpoch) command() {}
 
 // So does what moves slots, and removing a shard is as grave.
 func (MoveSlots) command()   {}
@@ -219,7 +230,8 @@ func (e Forget) String() string {
 	}
 	return fmt.Sprintf("forget %s at %d servers", strings.Join(e.IDs, " "), len(e.At))
 }
-func (e Bury) String() string { return fmt.Sprintf("bury %s at %d servers", e.ID, len(e.At)) }
+func (e RaiseEpoch) String() string { return fmt.Sprintf("raise-epoch %s for %s", e.At.Pod, e.For.Pod) }
+func (e Bury) String() string       { return fmt.Sprintf("bury %s at %d servers", e.ID, len(e.At)) }
 func (e SetNodeTimeout) String() string {
 	return fmt.Sprintf("set-node-timeout %s at %d servers", e.Timeout, len(e.At))
 }
@@ -248,6 +260,9 @@ func (e Bury) Evidence() string { return plan.Evidence(e.Proof) }
 
 // Evidence implements fsm.Proven.
 func (e Failover) Evidence() string { return plan.Evidence(e.Proof) }
+
+// Evidence implements fsm.Proven.
+func (e RaiseEpoch) Evidence() string { return plan.Evidence(e.Proof) }
 
 // Evidence implements fsm.Proven.
 func (e RemoveShard) Evidence() string { return plan.Evidence(e.Proof) }

@@ -34,6 +34,7 @@ func heal(in input) (fsm.Decision, bool) {
 		{estranged, "servers that were to go, and are wanted again, to be known again"},
 		{joining, "servers in the place of lost ones to join"},
 		{following, "servers in the place of lost ones to follow their primary"},
+		{misjudged, "a replica that is taken for a primary to be believed"},
 		{strangers, "servers that are gone to be forgotten"},
 		{bereaved, "servers that lost their data, and wait for who had a copy, to begin anew"},
 		{buried, "the owner of slots whose data is gone to be forgotten"},

@@ -27,6 +27,8 @@ func command(nodes topology.Nodes, effect fsm.Effect) {
 		forget(nodes, e.At, e.ID)
 	case Failover:
 		takeOver(nodes, e)
+	case RaiseEpoch:
+		raiseEpoch(nodes, e)
 	case Replicate:
 		replicate(nodes, e)
 	}
@@ -51,6 +53,29 @@ func replicate(nodes topology.Nodes, e Replicate) {
 		s.ShardID, s.History = p.ShardID, p.History
 	}
 	regroup(s, s.Self().Claim, s.ID)
+}
+
+// raiseEpoch lets everybody hear of the new epoch, and believe who speaks in its name.
+func raiseEpoch(nodes topology.Nodes, e RaiseEpoch) {
+	s := server(nodes, e.At)
+	if s == nil || s.Self().Slots == "" || s.Self().Epoch > e.Above {
+		return
+	}
+	for _, by := range nodes {
+		for i := range viewOf(by) {
+			p := &by.Server.View[i]
+			if m, ours := nodes.ByID(p.ID); ours && (p.ID == s.ID || m.Server.Self().Follows == s.ID) {
+				p.Epoch, p.Claim = e.Above+1, m.Server.Self().Claim
+			}
+		}
+	}
+}
+
+func viewOf(n topology.Node) []topology.Peer {
+	if n.Server == nil {
+		return nil
+	}
+	return n.Server.View
 }
 
 func reset(nodes topology.Nodes, e Reset) {

@@ -27,6 +27,8 @@ func safeScaling(in input, effect fsm.Effect) error {
 		return safeForget(in, e)
 	case Failover:
 		return safeFailover(w, e)
+	case RaiseEpoch:
+		return safeEpoch(w, e)
 	case AddSlots:
 		if !replaces(in, e) {
 			return errors.New("makes a cluster where one was formed")
@@ -73,6 +75,22 @@ func safePrimary(w World, e Replicate) error {
 	}
 	if owner, owned := w.Nodes.Shard(at.Shard).Owner(); owned && owner.Name != primary.Name {
 		return errors.New("follows what does not own the slots of its shard")
+	}
+	return nil
+}
+
+// safeEpoch: only a primary whose slots are nobody else's in anybody's eyes outranks all others.
+func safeEpoch(w World, e RaiseEpoch) error {
+	at, _ := w.Nodes.ByID(e.At.ID)
+	if at.Server == nil || at.Server.Self().Slots == "" || w.Migration == Moving || openSlots(w) > 0 {
+		return errors.New("raises the epoch of what is no owner, or while slots are on their way")
+	}
+	for _, by := range w.Nodes {
+		for _, p := range viewOf(by) {
+			if p.ID != at.Server.ID && p.Slots.Overlaps(at.Server.Self().Slots) {
+				return errors.New("takes slots from who may have been elected")
+			}
+		}
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func safeWriter(in input, e fsm.Effect) error {
 // heals says that an effect may be part of healing, which needs no reservation.
 func heals(e fsm.Effect) bool {
 	switch e := e.(type) {
-	case Meet, Replicate:
+	case Meet, Replicate, RaiseEpoch:
 		return true
 	case Failover: // a shard without a primary waits for nobody
 		return e.Proof.Forced()

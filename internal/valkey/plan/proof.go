@@ -44,6 +44,11 @@ type (
 		Owner() string
 		slots()
 	}
+	// EpochProof allows that the primary it is of takes a new epoch.
+	EpochProof interface {
+		Proof
+		epoch()
+	}
 	// PodProof allows that the pod it is of is deleted, to be made anew.
 	PodProof interface {
 		Proof
@@ -86,6 +91,7 @@ type (
 		evidence
 		owner string
 	}
+	epochProof  struct{ evidence }
 	podProof    struct{ evidence }
 	shrinkProof struct{ evidence }
 )
@@ -102,6 +108,7 @@ func (forgetProof) forget()     {}
 func (buryProof) bury()         {}
 func (failoverProof) failover() {}
 func (slotProof) slots()        {}
+func (epochProof) epoch()       {}
 func (podProof) pod()           {}
 func (shrinkProof) shrink()     {}
 

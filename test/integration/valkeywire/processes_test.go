@@ -153,6 +153,11 @@ func (p *processes) restart(addr string, how wiretest.Restart) (string, error) {
 			return "", err
 		}
 	}
+	if how.Misjudges != "" {
+		if err := misjudge(filepath.Join(home, "nodes.conf"), how.Misjudges); err != nil {
+			return "", err
+		}
+	}
 	if how.Moves {
 		addr = p.address()
 	}

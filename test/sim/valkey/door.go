@@ -72,6 +72,11 @@ func (d door) Reset(ctx context.Context, at wire.Target, hard bool) error {
 	return d.tell(ctx, "reset", func(ctx context.Context) error { return d.servers.Reset(ctx, at, hard) })
 }
 
+// RaiseEpoch implements wire.Writer.
+func (d door) RaiseEpoch(ctx context.Context, at wire.Target, above int64) error {
+	return d.tell(ctx, "raise-epoch", func(ctx context.Context) error { return d.servers.RaiseEpoch(ctx, at, above) })
+}
+
 // ConfigSet implements wire.Writer.
 func (d door) ConfigSet(ctx context.Context, at wire.Target, settings map[string]string) error {
 	return d.tell(ctx, "config", func(ctx context.Context) error { return d.servers.ConfigSet(ctx, at, settings) })

@@ -41,7 +41,9 @@ func (s *server) learn(of *server) {
 	told.addr, told.shardID, told.state, told.silent = of.addr, of.shardID, "", 0
 	if old := s.view[of.id]; old != nil {
 		told.voted = old.voted
-		if old.follows == "" && told.follows != "" {
+		if s.stale(old, of) {
+			told.follows, told.slots, told.epoch = old.follows, old.slots, old.epoch
+		} else if old.follows == "" && told.follows != "" {
 			s.repoint(of.id, told.follows)
 		}
 	}
@@ -63,6 +65,13 @@ func (s *server) learn(of *server) {
 	}
 	s.yield(of, heads, lost)
 	s.collide(of)
+}
+
+// stale says that a server does not believe another, in which it saw a primary, that it follows: that one speaks in
+// the name of its primary, and under a lower epoch than the one in which it was seen. Since 9, and only within a shard.
+func (s *server) stale(old *peer, of *server) bool {
+	primary := of.view[of.self().follows]
+	return !s.older("9") && old.follows == "" && primary != nil && old.shardID == of.shardID && old.epoch > primary.epoch
 }
 
 // rule settles what a server claims against what others have, and says what the one

@@ -39,7 +39,7 @@ func (s *script) command(ctx context.Context, name string, words []string, named
 		return "", errors.Join(err, s.Elapse(ctx, d))
 	case "kill", "start":
 		return "", s.process(ctx, name, words)
-	case "meet", "add-slots", "replicate", "mistake", "failover", "forget", "bury", "reset", "config":
+	case "meet", "add-slots", "replicate", "mistake", "failover", "forget", "bury", "reset", "raise-epoch", "config":
 		return "", s.tell(ctx, name, words, named)
 	}
 	return "", s.move(ctx, name, words)
@@ -68,18 +68,34 @@ func (s *script) tell(ctx context.Context, name string, words []string, named ma
 		return s.Forget(ctx, at, other.ID)
 	case "bury":
 		return s.Bury(ctx, at, other.ID)
+	case "raise-epoch":
+		return s.raiseEpoch(ctx, at)
 	case "reset":
 		return s.reset(ctx, at, words[1] == "hard")
 	case "config":
-		settings := map[string]string{}
-		for name, values := range named {
-			settings[name] = values[0]
-		}
-		delete(settings, "since")
-		delete(settings, "before")
-		return s.ConfigSet(ctx, at, settings)
+		return s.ConfigSet(ctx, at, settings(named))
 	}
 	return errUnknown
+}
+
+// settings are what is set, without what is said of versions.
+func settings(named map[string][]string) map[string]string {
+	out := map[string]string{}
+	for name, values := range named {
+		out[name] = values[0]
+	}
+	delete(out, "since")
+	delete(out, "before")
+	return out
+}
+
+// raiseEpoch raises it above the highest that the server has heard of.
+func (s *script) raiseEpoch(ctx context.Context, at wire.Target) error {
+	server, err := s.Ask(ctx, at.Addr)
+	if err != nil {
+		return err
+	}
+	return s.RaiseEpoch(ctx, at, server.Epoch)
 }
 
 // reset goes on with the ID that a hard one leaves behind.
@@ -199,9 +215,11 @@ func (s *script) process(ctx context.Context, name string, words []string) error
 	if s.dead[i] = name == "kill"; s.dead[i] {
 		return s.Kill(s.targets[i].Addr)
 	}
-	addr, err := s.Start(s.targets[i].Addr, Restart{
-		Forgets: slices.Contains(words, "forgets"), Empties: slices.Contains(words, "empties"), Moves: slices.Contains(words, "moves"),
-	})
+	how := Restart{Forgets: slices.Contains(words, "forgets"), Empties: slices.Contains(words, "empties"), Moves: slices.Contains(words, "moves")}
+	if words[1] == "misjudges" {
+		how.Misjudges = s.one(words[2]).ID
+	}
+	addr, err := s.Start(s.targets[i].Addr, how)
 	if err != nil {
 		return err
 	}

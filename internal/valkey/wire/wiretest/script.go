@@ -44,7 +44,12 @@ type Mover interface {
 
 // Restart is how a server comes back: with the data and the nodes.conf that it had, or
 // without, and at the address that it had, or at a new one.
-type Restart struct{ Forgets, Empties, Moves bool }
+type Restart struct {
+	Forgets, Empties, Moves bool
+	// Misjudges is the ID of a replica that it takes for a primary, of an epoch above all others: it was one once, and a
+	// message from then came last.
+	Misjudges string
+}
 
 // Servers is how many servers a script may use.
 const Servers = 6
@@ -70,6 +75,8 @@ const Servers = 6
 //	jobs 0             how its jobs ended
 //	kill 0             the process ends
 //	start 0 [forgets] [empties] [moves]
+//	start 0 misjudges 1
+//	raise-epoch 0      server 0 takes an epoch above all others
 //	await what         until servers see it; see below
 //	never what for=3s  it does not come to that
 //	elapse 3s
