@@ -17,17 +17,26 @@ func (r *run) judge(ctx context.Context, clean *run, want map[string]string) (ag
 	if err != nil {
 		return false, err
 	}
-	again = leaving(found)
-	if again && r.play.Meanwhile != nil {
-		// What is collected after the story has ended waits for those who are not there, as a pod does for its node.
-		if _, err := r.world.Sync(ctx, r.lab.subject.Kinds...); err != nil {
-			return false, err
-		}
-		if _, _, err := r.play.Meanwhile(ctx); err != nil {
-			return false, fmt.Errorf("meanwhile: %w", err)
-		}
+	again, err = r.seeOff(ctx, found)
+	if err != nil {
+		return false, err
 	}
 	return again, r.compare(found, clean, want)
+}
+
+// seeOff says that something is on its way out, and helps it: what is collected after the story has ended waits for those
+// who are not there any more, as a pod does for its node.
+func (r *run) seeOff(ctx context.Context, found []*unstructured.Unstructured) (leaves bool, err error) {
+	if leaves = leaving(found); !leaves || r.play.Meanwhile == nil {
+		return leaves, nil
+	}
+	if _, err := r.world.Sync(ctx, r.lab.subject.Kinds...); err != nil {
+		return false, err
+	}
+	if _, _, err := r.play.Meanwhile(ctx); err != nil {
+		return false, fmt.Errorf("meanwhile: %w", err)
+	}
+	return true, nil
 }
 
 func (r *run) compare(found []*unstructured.Unstructured, clean *run, want map[string]string) error {
@@ -77,6 +86,9 @@ func (r *run) reference(ctx context.Context) (map[string]string, error) {
 		}
 		if time.Since(r.ended) > collectedWithin {
 			return nil, fmt.Errorf("end without faults: %w", err)
+		}
+		if _, err := r.seeOff(ctx, found); err != nil {
+			return nil, err
 		}
 		<-ticker.C
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
@@ -110,14 +109,17 @@ func (s *stage) oneWaitsForTheOther(vkc *valkeyv1.ValkeyCluster, u *valkeyv1.Val
 	s.t.Helper()
 	harness.Eventually(s.t, runningWithin, poll/5, func() error {
 		s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(u), u))
-		for _, conditions := range [][]metav1.Condition{s.fresh(vkc).Status.Conditions, u.Status.Conditions} {
-			for _, c := range conditions {
-				if c.Reason == "ReservedByOther" {
-					harness.Row(s.t, "%s", c.Message)
-					return nil
-				}
+		// A cluster that stands says it by its condition, an upgrade, which has none until it has ended, by what it waits for.
+		says := []string{u.Status.WaitingFor}
+		for _, c := range s.fresh(vkc).Status.Conditions {
+			says = append(says, c.Message)
+		}
+		for _, words := range says {
+			if strings.HasPrefix(words, "reserved by ") {
+				harness.Row(s.t, "%s", words)
+				return nil
 			}
 		}
-		return fmt.Errorf("%s; %+v", progress(u), vkc.Status.Conditions)
+		return fmt.Errorf("%s, waiting for %q; %+v", progress(u), u.Status.WaitingFor, vkc.Status.Conditions)
 	})
 }
