@@ -108,6 +108,9 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 		effects = moved(in) // servers call each other connected while they only try
 	}
 	if len(effects) == 0 {
+		effects = misjudged(in)
+	}
+	if len(effects) == 0 {
 		effects = hasten(in)
 	}
 	if len(effects) > 0 {

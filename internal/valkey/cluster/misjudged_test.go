@@ -48,6 +48,28 @@ func TestAReplicaIsBelievedAgain(t *testing.T) {
 	tryCautions(t, Running, cases)
 }
 
+// A new cluster waits for all to agree, and so does a shard before it is given slots.
+func TestAReplicaIsBelievedAgainBeforeItsClusterRuns(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = ConfiguringReplicas, *ago(time.Minute), 1
+	w.Formed, w.Reservation.State = false, Ours
+	overrate(&w, 2, "9.1.2")
+	in := input{Obj: c, World: w, Now: present}
+	if d := decideConfiguringReplicas(in); len(d.Do) != 1 || d.Do[0].String() != "raise-epoch web-1-0 for web-1-1" {
+		t.Errorf("%s: %v", d.Message, d.Do)
+	}
+	for _, n := range w.Nodes {
+		for i := range n.Server.View {
+			if n.Server.View[i].ID == "id of web-1-0" {
+				n.Server.View[i].Slots = ""
+			}
+		}
+	}
+	if effects := misjudged(in); len(effects) != 1 {
+		t.Errorf("of a shard without slots: %v", effects)
+	}
+}
+
 // Once is enough for all replicas of a primary, and then there is nothing left to do.
 func TestAPrimaryIsRaisedOnce(t *testing.T) {
 	c, w := newCluster(), clone(made()[len(made())-1].world)

@@ -58,7 +58,7 @@ func replicate(nodes topology.Nodes, e Replicate) {
 // raiseEpoch lets everybody hear of the new epoch, and believe who speaks in its name.
 func raiseEpoch(nodes topology.Nodes, e RaiseEpoch) {
 	s := server(nodes, e.At)
-	if s == nil || s.Self().Slots == "" || s.Self().Epoch > e.Above {
+	if s == nil || s.Self().Follows != "" || s.Self().Epoch > e.Above {
 		return
 	}
 	for _, by := range nodes {

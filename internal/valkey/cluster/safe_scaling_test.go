@@ -82,8 +82,8 @@ func safePrimary(w World, e Replicate) error {
 // safeEpoch: only a primary whose slots are nobody else's in anybody's eyes outranks all others.
 func safeEpoch(w World, e RaiseEpoch) error {
 	at, _ := w.Nodes.ByID(e.At.ID)
-	if at.Server == nil || at.Server.Self().Slots == "" || w.Migration == Moving || openSlots(w) > 0 {
-		return errors.New("raises the epoch of what is no owner, or while slots are on their way")
+	if at.Server == nil || at.Server.Self().Follows != "" || w.Migration == Moving || openSlots(w) > 0 {
+		return errors.New("raises the epoch of what is no primary, or while slots are on their way")
 	}
 	for _, by := range w.Nodes {
 		for _, p := range viewOf(by) {

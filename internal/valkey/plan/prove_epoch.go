@@ -15,8 +15,8 @@ func ProveRaiseEpoch(n topology.Nodes, id string) (proof EpochProof, doubt strin
 	switch {
 	case !found:
 		return nil, id + " does not answer"
-	case primary.Server.Self().Follows != "" || primary.Server.Self().Slots == "":
-		return nil, primary.Name + " is no primary with slots"
+	case primary.Server.Self().Follows != "":
+		return nil, primary.Name + " is no primary"
 	case !primary.Server.OK:
 		return nil, primary.Name + " does not serve: it may have been replaced"
 	}
@@ -36,7 +36,7 @@ func ProveRaiseEpoch(n topology.Nodes, id string) (proof EpochProof, doubt strin
 			return nil, doubt
 		}
 	}
-	seen := fmt.Sprintf("all see %s with its slots %s in epoch %d, and none is on its way", primary.Name, primary.Server.Self().Slots, primary.Server.Self().Epoch)
+	seen := fmt.Sprintf("all see %s with its slots [%s] in epoch %d, and none is on its way", primary.Name, primary.Server.Self().Slots, primary.Server.Self().Epoch)
 	return epochProof{evidenceOf(seen, id)}, ""
 }
 

@@ -27,10 +27,10 @@ func (c *Client) RaiseEpoch(ctx context.Context, at Target, above int64) error {
 	if err != nil {
 		return err
 	}
-	self, why := view.Self(), ""
+	why := ""
 	switch {
-	case self.Follows != "" || self.Slots == "":
-		why = "it is no primary with slots"
+	case view.Self().Follows != "":
+		why = "it is no primary"
 	case len(view.Open) > 0 || slices.ContainsFunc(jobs, func(j topology.SlotJob) bool { return !j.Ended() }):
 		why = "slots are on their way"
 	case waits:

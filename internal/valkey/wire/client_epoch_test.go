@@ -25,7 +25,7 @@ func TestAnEpochIsRaisedWithCare(t *testing.T) {
 		"of one that is being replaced":          {self: owns, clients: waits, above: 1, err: ErrRefused},
 		"of one that does not say so":            {self: owns, clients: "# Clients\r\n", above: 1, err: ErrRefused},
 		"of a replica":                           {self: aReplica, clients: free, above: 2, err: ErrRefused},
-		"of one without slots":                   {self: aBlank, clients: free, above: 1, err: ErrRefused},
+		"of one without slots":                   {self: aBlank, clients: free, above: 1, told: true},
 		"while slots go key by key":              {self: anOwner, clients: free, above: 1, err: ErrRefused},
 		"while slots go as a whole":              {self: owns, clients: free, above: 1, jobs: job, err: ErrRefused},
 		"of one whose jobs cannot be understood": {self: owns, clients: free, above: 1, jobs: "+what\r\n", err: ErrMalformed},

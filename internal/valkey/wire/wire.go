@@ -40,8 +40,8 @@ type Writer interface {
 	// if it was a replica, its keys as well. A hard one takes another ID, so repeated it
 	// finds another server.
 	Reset(ctx context.Context, at Target, hard bool) error
-	// RaiseEpoch makes the server, a primary with slots, take an epoch above this one, without a
-	// vote. It must neither give nor get slots, nor be about to be replaced.
+	// RaiseEpoch makes the server, a primary, take an epoch above this one, without a vote. It must
+	// neither give nor get slots, nor be about to be replaced.
 	RaiseEpoch(ctx context.Context, at Target, above int64) error
 	// ConfigSet changes settings of the server: all of them, or none.
 	ConfigSet(ctx context.Context, at Target, settings map[string]string) error

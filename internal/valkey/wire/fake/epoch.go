@@ -17,7 +17,7 @@ func (c *Cluster) RaiseEpoch(_ context.Context, at wire.Target, above int64) err
 		switch {
 		case self.epoch > above:
 			return nil
-		case !s.voter() || moves || s.paused > c.now || s.older("8.1"): // before, it does not say that it waits for nobody
+		case !s.primary() || moves || s.paused > c.now || s.older("8.1"): // before, it does not say that it waits for nobody
 			return fmt.Errorf("raise the epoch of %s: %w", at.Addr, wire.ErrRefused)
 		}
 		highest := s.epoch
