@@ -27,6 +27,7 @@ type Sampler[V any] struct {
 type sampling[V any] struct {
 	every time.Duration
 	due   time.Time
+	soon  bool // asked for since the last look began
 	last  read.Sample[V]
 }
 
@@ -45,6 +46,15 @@ func (s *Sampler[V]) Every(key read.Key, every time.Duration) {
 	}
 	if job := s.job(key); job.every != every {
 		job.every, job.due = every, s.Now().Add(every)
+	}
+}
+
+// Soon polls an object's world at once, instead of when it is due: something is said to have happened there.
+func (s *Sampler[V]) Soon(key read.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if job, has := s.jobs[key]; has {
+		job.soon = true
 	}
 }
 
@@ -135,8 +145,8 @@ func (s *Sampler[V]) takeDue() (keys []read.Key) {
 		s.busy = map[read.Key]bool{}
 	}
 	for key, job := range s.jobs {
-		if job.every > 0 && !s.busy[key] && !s.Now().Before(job.due) {
-			s.busy[key] = true
+		if job.every > 0 && !s.busy[key] && (job.soon || !s.Now().Before(job.due)) {
+			s.busy[key], job.soon = true, false
 			keys = append(keys, key)
 		}
 	}

@@ -128,6 +128,29 @@ func TestSamplerWakesOnlyOnChange(t *testing.T) {
 	})
 }
 
+// What is said to have happened is looked at at once, and once, even if a look is under way that may have missed it.
+func TestSamplerLooksSoon(t *testing.T) {
+	withSampler(t, 0, func(t *testing.T, s *Sampler[int], o *outside) {
+		s.Every(alice, time.Minute)
+		s.Soon(bob) // whom nobody is asked to look at
+		elapse(time.Second)
+		if a, b := o.looked(alice), o.looked(bob); a+b > 0 {
+			t.Errorf("looked %d and %d times before it is due", a, b)
+		}
+		o.set(1, nil, 500*time.Millisecond)
+		s.Soon(alice)
+		elapse(2 * tick)
+		if got := o.looked(alice); got != 1 {
+			t.Errorf("looked %d times", got)
+		}
+		s.Soon(alice)
+		elapse(2 * time.Second)
+		if got := o.looked(alice); got != 2 {
+			t.Errorf("looked %d times, and something happened during the first", got)
+		}
+	})
+}
+
 func TestSamplerKeepsItsRates(t *testing.T) {
 	withSampler(t, 0, func(t *testing.T, s *Sampler[int], o *outside) {
 		s.Every(alice, time.Second)

@@ -20,6 +20,7 @@ type Parts struct {
 	Build   spec.Builder
 	Door    Door
 	Sampler *Sampler
+	Vigil   *observe.Vigil
 	Work    *kube.Worker // moves slots
 	Access  *kube.Worker // changes passwords, certificates and settings
 }
@@ -70,6 +71,7 @@ func (p Parts) after(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
 	}
 	if !found {
 		p.Sampler.Every(key, 0)
+		p.Vigil.Keep(key, nil)
 		return
 	}
 	every := observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes())

@@ -71,6 +71,7 @@ type Servers interface {
 	wire.Reader
 	wire.Writer
 	wire.Mover
+	wire.Watcher
 }
 
 // Sampler looks at the servers of clusters.
@@ -85,13 +86,36 @@ func NewSampler(e kube.Env, door Door, wake func(read.Key)) *Sampler {
 	}
 }
 
+// keepVigil has a sampler look at clusters that lost a primary at once.
+func keepVigil(s *Sampler, door Door) *observe.Vigil {
+	vigil := &observe.Vigil{Lost: s.Soon, Watch: func(ctx context.Context, key read.Key, addr string) error {
+		servers, err := door(ctx, key)
+		if err != nil {
+			return err
+		}
+		return servers.Watch(ctx, addr)
+	}}
+	take := s.Take
+	s.Take = func(ctx context.Context, key read.Key) (observe.Answers, error) {
+		answers, err := take(ctx, key)
+		if err == nil {
+			vigil.Keep(key, answers.Primaries())
+		}
+		return answers, err
+	}
+	return vigil
+}
+
 func setup(a *kube.Area, door Door, build spec.Builder) error {
 	waker := &kube.Waker{}
 	sampler := NewSampler(a.Env, door, waker.Wake)
-	if err := a.Run(sampler.Start); err != nil {
-		return fmt.Errorf("run sampler: %w", err)
+	vigil := keepVigil(sampler, door)
+	for _, look := range []func(context.Context) error{sampler.Start, vigil.Start} {
+		if err := a.Run(look); err != nil {
+			return fmt.Errorf("run sampler: %w", err)
+		}
 	}
-	parts := Parts{Build: build, Door: door, Sampler: sampler, Work: &kube.Worker{Wake: waker.Wake}}
+	parts := Parts{Build: build, Door: door, Sampler: sampler, Vigil: vigil, Work: &kube.Worker{Wake: waker.Wake}}
 	parts.Access = &kube.Worker{Wake: func(key read.Key) {
 		key.Name, _, _ = strings.Cut(key.Name, "/") // see cluster.SettingsWork
 		waker.Wake(key)

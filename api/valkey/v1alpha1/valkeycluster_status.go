@@ -47,6 +47,12 @@ type ValkeyClusterStatus struct {
 	// too soon: servers vote only once in a while.
 	// +optional
 	LastFailover *metav1.Time `json:"lastFailover,omitempty"`
+
+	// lastPromoted is the pod that was asked then. While it is the primary of its shard,
+	// that of another shard need not wait.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	LastPromoted string `json:"lastPromoted,omitempty"`
 	// credentials tells which passwords and certificates all servers have, and gives none of
 	// them away.
 	// +optional

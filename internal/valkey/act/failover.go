@@ -2,7 +2,10 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,18 +30,20 @@ func (a Cluster) failover(ctx context.Context, c *valkeyv1.ValkeyCluster, e clus
 				return err
 			}
 		}
+		for _, pod := range e.Deaf {
+			if err := a.deaf(ctx, c, pod); err != nil {
+				return err
+			}
+		}
 	}
 	return classify(e.At.Pod, a.servers.Failover(ctx, target(e.At), mode))
 }
 
+// gone fails if a pod runs, or may.
 func (a Cluster) gone(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) error {
-	var pod corev1.Pod
-	err := a.Live.Get(ctx, read.Key{Namespace: c.Namespace, Name: name}, &pod)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read pod %s: %w", name, err)
+	pod, err := a.pod(ctx, c, name)
+	if pod == nil {
+		return err
 	}
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name == spec.ServerContainer && s.State.Running != nil {
@@ -46,4 +51,33 @@ func (a Cluster) gone(ctx context.Context, c *valkeyv1.ValkeyCluster, name strin
 		}
 	}
 	return nil
+}
+
+// deaf fails if somebody listens at a pod, or may. What its kubelet knows of its server is of a second ago, and
+// does not count.
+func (a Cluster) deaf(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) error {
+	pod, err := a.pod(ctx, c, name)
+	if pod == nil {
+		return err
+	}
+	if pod.Status.PodIP != "" {
+		_, err = a.servers.Ask(ctx, net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(valkeyv1.ClientPort)))
+	}
+	if !errors.Is(err, wire.ErrNobody) {
+		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("force a failover: %s no longer refuses connections", name)}
+	}
+	return nil
+}
+
+// pod is as the API server has it in this moment, or nil if there is none.
+func (a Cluster) pod(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) (*corev1.Pod, error) {
+	var pod corev1.Pod
+	err := a.Live.Get(ctx, read.Key{Namespace: c.Namespace, Name: name}, &pod)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read pod %s: %w", name, err)
+	}
+	return &pod, nil
 }

@@ -28,6 +28,14 @@ type listener struct {
 	asked *[]string
 }
 
+// replying is what comes of asking any server.
+type replying struct {
+	Movers
+	err error
+}
+
+func (r replying) Ask(context.Context, string) (*topology.Server, error) { return nil, r.err }
+
 func (l listener) Failover(_ context.Context, at wire.Target, mode wire.FailoverMode) error {
 	*l.asked = append(*l.asked, fmt.Sprintf("%s by %q", at.ID, mode))
 	return nil
@@ -98,6 +106,41 @@ func TestAPrimaryIsPassedByOnlyIfItDoesNotRun(t *testing.T) {
 			var asked []string
 			a := Cluster{Door: to(listener{asked: &asked}), Live: read.Live{Reader: tc.live}}
 			_, err := a.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.Failover{At: heir, Gone: []string{"web-0-0"}, Proof: proof})
+			if fmt.Sprint(asked) != fmt.Sprint(tc.asked) || (err == nil) != (tc.class == "") || err != nil && fsm.ClassOf(err) != tc.class {
+				t.Errorf("asked %v, %v", asked, err)
+			}
+		})
+	}
+}
+
+// That nobody listens at a pod is found out anew, too: its kubelet may know nothing of it yet.
+func TestAPrimaryIsPassedByOnlyIfNobodyListens(t *testing.T) {
+	heir, proof := orphan(t)
+	runs := podReader{pod: corev1.Pod{Status: corev1.PodStatus{PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{
+		{Name: "valkey", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}}}}
+	forced := []string{heir.ID + ` by "FORCE"`}
+	for name, tc := range map[string]struct {
+		live    podReader
+		answers error
+		asked   []string
+		class   fsm.ErrorClass // of the error; "" is none
+	}{
+		"nobody does":     {runs, fmt.Errorf("%w: %w", wire.ErrUnreachable, wire.ErrNobody), forced, ""},
+		"its pod is gone": {podReader{err: apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "web-0-0")}, nil, forced, ""},
+		"it answers":      {runs, nil, nil, fsm.Changed},
+		"it has moved":    {podReader{}, wire.ErrNobody, nil, fsm.Changed},
+		"it is silent":    {runs, wire.ErrUnreachable, nil, fsm.Changed},
+		"nobody knows":    {podReader{err: errors.New("the API server does not answer")}, wire.ErrNobody, nil, fsm.Transient},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			servers := struct {
+				wire.Writer
+				Movers
+			}{listener{asked: &asked}, replying{err: tc.answers}}
+			door := func(context.Context, read.Key) (Servers, error) { return servers, nil }
+			a := Cluster{Door: door, Live: read.Live{Reader: tc.live}}
+			_, err := a.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.Failover{At: heir, Deaf: []string{"web-0-0"}, Proof: proof})
 			if fmt.Sprint(asked) != fmt.Sprint(tc.asked) || (err == nil) != (tc.class == "") || err != nil && fsm.ClassOf(err) != tc.class {
 				t.Errorf("asked %v, %v", asked, err)
 			}

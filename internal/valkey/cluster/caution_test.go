@@ -83,6 +83,20 @@ func ended(w *World, d time.Duration) {
 	n.Server, n.Ready, n.Ended, n.EndedAt = nil, false, true, present.Add(-d).Unix()
 }
 
+// refuses lets nobody listen at a primary, as all that had a connection to it have noticed.
+func refuses(w *World) {
+	n := &w.Nodes[2]
+	n.Server, n.Refused = nil, true
+	w.Nodes[3].Server.Synced = false
+	for i := range w.Nodes {
+		if s := w.Nodes[i].Server; s != nil {
+			for j := range s.View {
+				s.View[j].Linked = s.View[j].Linked && s.View[j].ID != "id of web-1-0"
+			}
+		}
+	}
+}
+
 // A replica takes over at once where the primary cannot be there any more, and only there.
 func TestAReplicaIsPromotedWithCare(t *testing.T) {
 	const promote = "failover web-1-1 from id of web-1-0, which has ended"
@@ -101,12 +115,62 @@ func TestAReplicaIsPromotedWithCare(t *testing.T) {
 			ended(w, time.Second)
 			c.Status.LastFailover = ago(failoverWithin - time.Second)
 		}, "", ""},
+		"another failover was asked for in another shard, and is over": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			refuses(w)
+			c.Status.LastFailover, c.Status.LastPromoted = ago(time.Second), "web-0-0"
+		}, promote, ""},
+		"another failover was asked for in another shard, and is not over": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			refuses(w)
+			c.Status.LastFailover, c.Status.LastPromoted = ago(time.Second), "web-0-1"
+		}, "", ""},
+		"another failover was asked for in the same shard": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			refuses(w)
+			c.Status.LastFailover, c.Status.LastPromoted = ago(time.Second), "web-1-1"
+		}, "", ""},
+		"another failover was asked for, and servers vote rarely": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			refuses(w)
+			c.Status.LastFailover, c.Status.LastPromoted = ago(time.Second), "web-0-0"
+			for i := range w.Nodes {
+				if s := w.Nodes[i].Server; s != nil {
+					s.Version, s.Timeout = "8.0.1", 5000
+				}
+			}
+		}, "", ""},
 		"the replica was being sent all data": {func(_ *valkeyv1.ValkeyCluster, w *World) {
 			ended(w, time.Second)
 			w.Nodes[3].Server.Syncing, w.Nodes[3].Server.Synced = true, false
 		}, "", ""},
 		"the cluster is paused": {func(c *valkeyv1.ValkeyCluster, w *World) { ended(w, time.Second); c.Spec.Paused = true }, "", ""},
+		"nobody listens there":  {func(_ *valkeyv1.ValkeyCluster, w *World) { refuses(w) }, promote, ""},
+		"nobody listens there, and somebody has a link": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			refuses(w)
+			w.Nodes[3].Server.Synced = true
+		}, "", ""},
+		"nobody listens there, and the replica had no link for long": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			refuses(w)
+			w.Nodes[3].Server.LinkDown = 30
+		}, "", ""},
+		"nobody listens there, and it keeps its data": {func(c *valkeyv1.ValkeyCluster, w *World) {
+			refuses(w)
+			c.Spec.Persistence.Enabled = true
+		}, "", ""},
 	})
+}
+
+// Who is passed by because nobody listens there is asked once more in that way, and not by what its kubelet says.
+func TestWhoIsPassedByIsSaid(t *testing.T) {
+	_, all := standingCluster(newCluster())
+	w := clone(all[len(all)-1].world)
+	refuses(&w)
+	c := newCluster()
+	c.Status.Phase = Running
+	s, err := Machine.Step(input{Obj: c, World: w, Now: present})
+	if err != nil || len(s.Decision.Do) != 1 {
+		t.Fatalf("%v, %v", s.Decision.Do, err)
+	}
+	if e, is := s.Decision.Do[0].(Failover); !is || len(e.Gone) > 0 || strings.Join(e.Deaf, " ") != "web-1-0" {
+		t.Errorf("%+v", s.Decision.Do[0])
+	}
 }
 
 // Of several shards without a primary one is helped at a time: votes are cast one after the
@@ -126,7 +190,7 @@ func TestPromotionsComeOneAtATime(t *testing.T) {
 	if !is || strings.Join(e.Gone, " ") != "web-1-0" {
 		t.Errorf("%+v", s.Decision.Do[0])
 	}
-	if next := Machine.Reduce(input{Obj: c, World: w, Now: present}, s, []fsm.Outcome{{Effect: e}}); next.Obj.Status.LastFailover == nil {
+	if next := Machine.Reduce(input{Obj: c, World: w, Now: present}, s, []fsm.Outcome{{Effect: e}}); next.Obj.Status.LastFailover == nil || next.Obj.Status.LastPromoted != "web-1-1" {
 		t.Error("it is not remembered")
 	}
 }

@@ -91,9 +91,10 @@ type Bury struct {
 // replica lacks would be lost.
 type Failover struct {
 	At, From Member
-	// Gone are the pods that must not run for a primary not to be asked.
-	Gone  []string
-	Proof plan.FailoverProof
+	// Gone are the pods that must not run for a primary not to be asked, Deaf those at which
+	// nobody may listen.
+	Gone, Deaf []string
+	Proof      plan.FailoverProof
 }
 
 // RaiseEpoch lets a primary take an epoch above this one, so that its replica is believed again by

@@ -58,8 +58,9 @@ func untilNextFailover(in input) time.Duration {
 // asked is a failure like any other, which the object backs off by.
 func noteFailover(out *valkeyv1.ValkeyCluster, in input, outcomes []fsm.Outcome) {
 	for _, o := range outcomes {
-		if _, is := o.Effect.(Failover); is && o.Err == nil {
+		if e, is := o.Effect.(Failover); is && o.Err == nil {
 			out.Status.LastFailover = &metav1.Time{Time: in.Now.Truncate(time.Second)}
+			out.Status.LastPromoted = e.At.Pod
 		}
 	}
 }

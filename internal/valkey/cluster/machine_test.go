@@ -208,6 +208,9 @@ func mishap(r *rand.Rand, w *World) {
 	case 4, 9:
 		n.Server, n.Trouble = nil, pick(r, "", "ImagePullBackOff")
 		n.UID, n.Unborn, n.Outdated, n.Ended = "u", r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
+		if n.Refused = r.IntN(2) == 0; n.Refused {
+			hangUp(r, w, n.Name)
+		}
 	case 5:
 		*n = newborn(n.Pod, "valkey:8.1")
 	case 6:
@@ -219,6 +222,23 @@ func mishap(r *rand.Rand, w *World) {
 	default:
 		if n.Server != nil {
 			quarrel(r, n.Server)
+		}
+	}
+}
+
+// hangUp ends the connections to a server, as a rule all of them.
+func hangUp(r *rand.Rand, w *World, name string) {
+	for _, by := range w.Nodes {
+		if by.Server == nil || r.IntN(10) == 0 {
+			continue
+		}
+		for i := range by.Server.View {
+			if p := &by.Server.View[i]; p.ID == "id of "+name {
+				p.Linked = false
+			}
+		}
+		if by.Server.Self().Follows == "id of "+name {
+			by.Server.Synced = false
 		}
 	}
 }

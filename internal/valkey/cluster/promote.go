@@ -22,11 +22,12 @@ const (
 // votes are cast one after the other.
 func orphaned(in input) []fsm.Effect {
 	w := in.World
-	if untilNextFailover(in) > 0 {
-		return nil
-	}
+	soon := untilNextFailover(in) > 0
 	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
+		if soon && !promotedElsewhere(in, i) {
+			continue
+		}
 		heir, found := heirOfDead(shard)
 		if _, owned := shard.Owner(); owned || !found || mayReturn(in, shard) {
 			continue
@@ -36,9 +37,25 @@ func orphaned(in input) []fsm.Effect {
 			continue
 		}
 		dead := Member{ID: heir.Server.Self().Follows}
-		return []fsm.Effect{Failover{At: memberOf(heir), From: dead, Gone: silent(shard), Proof: proof}}
+		gone, deaf := silent(shard)
+		return []fsm.Effect{Failover{At: memberOf(heir), From: dead, Gone: gone, Deaf: deaf, Proof: proof}}
 	}
 	return nil
+}
+
+// promotedElsewhere says that who was asked last is the primary of another shard by now, so that nothing is
+// under way that another request would disturb. Servers that cast their votes rarely are not asked more often.
+func promotedElsewhere(in input, shard int) bool {
+	if _, spacing := in.World.Nodes.Spacing(); spacing > 0 {
+		return false
+	}
+	for _, n := range in.World.Nodes {
+		if n.Name == in.Obj.Status.LastPromoted && n.Server != nil {
+			self := n.Server.Self()
+			return n.Shard != shard && self.Follows == "" && self.Slots != ""
+		}
+	}
+	return false
 }
 
 // heirOfDead is the best copy of a shard.
@@ -61,11 +78,17 @@ func mayReturn(in input, shard topology.Nodes) bool {
 		return false
 	}
 	for _, n := range shard {
-		if n.Server == nil && n.Ended && n.Trouble == "" && in.Now.Sub(time.Unix(n.EndedAt, 0)) < restartWithin {
+		if deaf(n) || n.Server == nil && n.Ended && n.Trouble == "" && in.Now.Sub(time.Unix(n.EndedAt, 0)) < restartWithin {
 			return true
 		}
 	}
 	return false
+}
+
+// deaf says that nobody listens at a pod, although its container is not known to have ended: it ended a moment
+// ago, or was started a moment ago.
+func deaf(n topology.Node) bool {
+	return n.Server == nil && n.Refused && !n.Ended && !n.Unborn && n.UID != ""
 }
 
 // endedFor is for how long the primary of a shard has not run, as far as that is known: the
@@ -75,6 +98,9 @@ func endedFor(in input, shard topology.Nodes) time.Duration {
 	shortest := staleAfter * nodeTimeout(in)
 	known := false
 	for _, n := range shard {
+		if deaf(n) {
+			return 0
+		}
 		if n.Server == nil && n.Ended && n.EndedAt > 0 {
 			ended := in.Now.Sub(time.Unix(n.EndedAt, 0))
 			if !known || ended < shortest {
@@ -85,12 +111,17 @@ func endedFor(in input, shard topology.Nodes) time.Duration {
 	return shortest
 }
 
-// silent names the pods of a shard whose servers do not answer.
-func silent(shard topology.Nodes) (names []string) {
+// silent names the pods of a shard whose servers do not answer: those that have ended, and
+// those at which nobody listens.
+func silent(shard topology.Nodes) (gone, refusing []string) {
 	for _, n := range shard {
-		if n.Server == nil {
-			names = append(names, n.Name)
+		switch {
+		case n.Server != nil:
+		case deaf(n):
+			refusing = append(refusing, n.Name)
+		default:
+			gone = append(gone, n.Name)
 		}
 	}
-	return names
+	return gone, refusing
 }

@@ -153,7 +153,7 @@ func safeForced(w World, e Failover) error {
 		return errors.New("forces a failover from a primary that answers, or to what is no copy of it")
 	}
 	for _, n := range w.Nodes.Shard(heir.Shard) {
-		if n.Server == nil && n.UID != "" && !n.Ended && !n.Unborn {
+		if n.Server == nil && n.UID != "" && !n.Ended && !n.Unborn && (!n.Refused || hasLink(w, e.From.ID)) {
 			return errors.New("forces a failover from a primary that may run")
 		}
 		if n.Server != nil && n.Server.Self().Slots != "" {
@@ -161,6 +161,14 @@ func safeForced(w World, e Failover) error {
 		}
 	}
 	return nil
+}
+
+// hasLink says that one who replicates from a server, or votes, has a connection to it.
+func hasLink(w World, id string) bool {
+	return slices.ContainsFunc(w.Nodes, func(by topology.Node) bool {
+		p, _ := peerOf(by, id)
+		return by.Server != nil && (by.Server.Self().Follows == id && by.Server.Synced || by.Server.Self().Slots != "" && p.Linked)
+	})
 }
 
 // safeToDrop: pods go only when what runs in them has nothing of its own and nobody knows it.

@@ -42,7 +42,7 @@ func TestWhatWasSaidBeforeIsNotWhatIsSaid(t *testing.T) {
 	} {
 		o := Cluster{Servers: asked{c.sample}, Work: idle{}}
 		got, err := o.answers(t.Context(), &valkeyv1.ValkeyCluster{}, []corev1.Pod{c.pod})
-		if len(got) != c.knows || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if len(got.Servers) != c.knows || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, %v", what, got, err)
 		}
 	}

@@ -42,7 +42,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
 			if p := byName[n.Name]; p != nil && shard != nil && read.OwnedBy(p, shard.UID) {
 				n.Pod = podFacts(n.Pod, p)
-				n.Server = answers[n.Addr]
+				n.Server, n.Refused = answers.Servers[n.Addr], answers.Refused[n.Addr]
 				if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
 					return nil, err
 				}
@@ -56,7 +56,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 // answers are what servers say, by address. That none of them answers, or none can be asked,
 // although kubelets find them ready, says nothing about the servers: then nothing is known, and
 // what was known before is not passed off as what is.
-func (o Cluster) answers(ctx context.Context, c *valkeyv1.ValkeyCluster, pods []corev1.Pod) (map[string]*topology.Server, error) {
+func (o Cluster) answers(ctx context.Context, c *valkeyv1.ValkeyCluster, pods []corev1.Pod) (Answers, error) {
 	sample := o.Servers.Fresh(ctx, read.Key{Namespace: c.Namespace, Name: c.Name}, o.howYoung(c, pods))
 	ready := 0
 	for i := range pods {
@@ -66,17 +66,17 @@ func (o Cluster) answers(ctx context.Context, c *valkeyv1.ValkeyCluster, pods []
 	}
 	if ready == 0 { // before there are any, they cannot always be asked
 		if sample.Err != nil {
-			sample.Value.Servers = nil
+			sample.Value = Answers{}
 		}
-		return sample.Value.Servers, nil
+		return sample.Value, nil
 	}
 	switch {
 	case sample.Err != nil:
-		return nil, fmt.Errorf("ask servers: %w", sample.Err)
+		return Answers{}, fmt.Errorf("ask servers: %w", sample.Err)
 	case len(sample.Value.Servers) == 0:
-		return nil, fmt.Errorf("ask servers: %d pods are ready and none of them answers; the manager must reach port %d of pods", ready, valkeyv1.ClientPort)
+		return Answers{}, fmt.Errorf("ask servers: %d pods are ready and none of them answers; the manager must reach port %d of pods", ready, valkeyv1.ClientPort)
 	}
-	return sample.Value.Servers, nil
+	return sample.Value, nil
 }
 
 // howYoung is how old what the servers said may be.

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -35,6 +36,8 @@ const (
 // not in it: that it is, is a fact and not an error.
 type Answers struct {
 	Servers map[string]*topology.Server
+	// Refused are the addresses at which nobody listens.
+	Refused map[string]bool
 	// Keys is the print of what they were opened with, "" if they were open. Rotation is the
 	// number of the operator's own passwords, Doubt what is wrong with what the user brings.
 	Keys, Rotation, Doubt string
@@ -64,7 +67,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	ctx, cancel := context.WithTimeout(ctx, inAll)
 	defer cancel()
 	var mu sync.Mutex
-	answers := Answers{Servers: map[string]*topology.Server{}}
+	answers := Answers{Servers: map[string]*topology.Server{}, Refused: map[string]bool{}}
 	if keyed, is := servers.(Keyed); is {
 		keys := keyed.Keys()
 		answers.Keys, answers.Rotation, answers.Doubt = keys.Print(), keys.Rotation, keys.Doubt
@@ -78,10 +81,14 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 			continue
 		}
 		g.Go(func() error {
-			if server, err := servers.Ask(ctx, addr); err == nil {
-				mu.Lock()
-				defer mu.Unlock()
+			server, err := servers.Ask(ctx, addr)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
 				answers.Servers[addr] = server
+			case errors.Is(err, wire.ErrNobody):
+				answers.Refused[addr] = true
 			}
 			return nil
 		})
@@ -89,10 +96,20 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	return answers, g.Wait()
 }
 
+// Primaries are the addresses of those that own slots.
+func (a Answers) Primaries() (addrs []string) {
+	for addr, s := range a.Servers {
+		if self := s.Self(); self.Follows == "" && self.Slots != "" {
+			addrs = append(addrs, addr)
+		}
+	}
+	return addrs
+}
+
 // Same says that two looks saw the same, but for offsets and counts: so a cluster at
 // rest does not change.
 func Same(a, b Answers) bool {
-	return a.Keys == b.Keys && a.Rotation == b.Rotation && a.Doubt == b.Doubt && a.Unstaged == b.Unstaged && maps.EqualFunc(a.Servers, b.Servers, (*topology.Server).Same)
+	return a.Keys == b.Keys && a.Rotation == b.Rotation && a.Doubt == b.Doubt && a.Unstaged == b.Unstaged && maps.Equal(a.Refused, b.Refused) && maps.EqualFunc(a.Servers, b.Servers, (*topology.Server).Same)
 }
 
 // Every is how often a cluster of so many servers is asked in this phase; 0 is not at

@@ -83,21 +83,53 @@ func lives(n topology.Nodes, heir topology.Node) string {
 	if m, answers := n.ByID(dead); answers {
 		return "its primary " + m.Name + " answers"
 	}
-	if m, may := mayRun(n.Shard(heir.Shard)); may {
-		return m.Name + " is silent and may be the primary, which is not known to have ended"
+	for _, m := range n.Shard(heir.Shard) {
+		doubt := ""
+		switch {
+		case !runs(m):
+		case m.Refused:
+			doubt = linked(n, m, heir)
+		default:
+			doubt = m.Name + " is silent and may be the primary, which is not known to have ended"
+		}
+		if doubt != "" {
+			return doubt
+		}
 	}
 	return ""
 }
 
-// mayRun is a node that does not answer and is not known to have ended: whoever is not
-// heard may be there.
+// mayRun is a node that does not answer and is not known to have ended.
 func mayRun(n topology.Nodes) (topology.Node, bool) {
-	for _, m := range n {
-		if m.Server == nil && m.UID != "" && !m.Ended && !m.Unborn {
-			return m, true
+	i := slices.IndexFunc(n, runs)
+	if i < 0 {
+		return topology.Node{}, false
+	}
+	return n[i], true
+}
+
+// runs says that a node does not answer and is not known to have ended: whoever is not
+// heard may be there.
+func runs(m topology.Node) bool {
+	return m.Server == nil && m.UID != "" && !m.Ended && !m.Unborn
+}
+
+// linked is who still has a connection to the primary of a replica, whose pod refuses them. That one alone is
+// refused may be its own network's doing. That nobody listens there for any of those who would elect another
+// is the end of the process, or of all that it is to the cluster: in one node timeout they would do it unasked.
+func linked(n topology.Nodes, refuses, heir topology.Node) string {
+	dead := heir.Server.Self().Follows
+	for _, m := range n.Shard(heir.Shard) {
+		if m.Server != nil && m.Server.Self().Follows == dead && m.Server.Synced {
+			return fmt.Sprintf("%s refuses connections, and %s has one", refuses.Name, m.Name)
 		}
 	}
-	return topology.Node{}, false
+	for _, v := range n.Voters() {
+		if p, known := v.Server.Peer(dead); known && p.Linked {
+			return fmt.Sprintf("%s refuses connections, and %s has one", refuses.Name, v.Name)
+		}
+	}
+	return ""
 }
 
 // unheard is why too few would vote: no majority answers, or one has given the slots of

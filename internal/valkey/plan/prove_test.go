@@ -148,6 +148,37 @@ func TestProveForcedFailover(t *testing.T) {
 	}
 }
 
+// Before its kubelet has noticed, a primary is known to have ended by all that had a connection to it.
+func TestProveForcedFailoverFromOneThatRefuses(t *testing.T) {
+	refuses := func(n topology.Nodes) {
+		n[0].Server, n[0].Refused = nil, true
+		n[1].Server.Synced = false
+		for _, m := range n[1:] {
+			m.Server.View[0].Linked = false
+		}
+	}
+	after := func(more func(n topology.Nodes)) func(topology.Nodes) {
+		return func(n topology.Nodes) { refuses(n); more(n) }
+	}
+	second := func(n topology.Nodes, synced bool) { // node 3 is made another replica of shard 0
+		n[3].Shard = 0
+		n[3].Server.View[3].Follows, n[3].Server.Offset, n[3].Server.Synced = id(0), 999, synced
+	}
+	prove(t, id(1), map[string]proofCase{
+		"nobody has a connection":            {change: refuses},
+		"nor has another replica":            {change: after(func(n topology.Nodes) { second(n, false) })},
+		"another replica has one":            {change: after(func(n topology.Nodes) { second(n, true) }), doubt: "web-0-0 refuses connections, and web-1-1 has one"},
+		"it has one itself":                  {change: after(func(n topology.Nodes) { n[1].Server.Synced = true }), doubt: "web-0-0 refuses connections, and web-0-1 has one"},
+		"a voter has one":                    {change: after(func(n topology.Nodes) { n[4].Server.View[0].Linked = true }), doubt: "web-0-0 refuses connections, and web-2-0 has one"},
+		"a replica of another shard has one": {change: after(func(n topology.Nodes) { n[5].Server.View[0].Linked = true })},
+		"nobody is refused":                  {change: after(func(n topology.Nodes) { n[0].Refused = false }), doubt: "web-0-0 is silent and may be the primary"},
+		"another of its shard is only silent": {change: after(func(n topology.Nodes) { n[3].Shard, n[3].Server = 0, nil }),
+			doubt: "web-1-1 is silent and may be the primary"},
+		"it lost its link before": {change: after(func(n topology.Nodes) { n[1].Server.LinkDown = 3 }), doubt: "lost its link 3s ago"},
+		"there is no majority":    {change: after(func(n topology.Nodes) { n[2].Server = nil }), doubt: "no majority"},
+	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveForcedFailover(n, id(1), 0)) })
+}
+
 func TestProveForget(t *testing.T) {
 	// Node 5 is a replica, and gone.
 	gone := func(n topology.Nodes) { n[5].Server, n[5].UID = nil, "" }

@@ -7,6 +7,8 @@ type Node struct {
 	Pod
 	// Server is nil when nothing answered at the pod's address.
 	Server *Server `json:"server,omitempty"`
+	// Refused says that the pod's address refuses connections: nobody listens there.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Pod is what Kubernetes says of one pod, or of one that should exist.

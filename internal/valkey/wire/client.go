@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/valkey-io/valkey-go"
@@ -34,8 +35,9 @@ type kept struct {
 }
 
 var (
-	_ Reader = (*Client)(nil)
-	_ Writer = (*Client)(nil)
+	_ Reader  = (*Client)(nil)
+	_ Writer  = (*Client)(nil)
+	_ Watcher = (*Client)(nil)
 )
 
 // NewClient returns a client without connections.
@@ -92,6 +94,9 @@ func classify(err error) error {
 	}
 	if reply := (*valkey.ValkeyError)(nil); errors.As(err, &reply) {
 		return refusal(reply.Error())
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("%w: %w: %w", ErrUnreachable, ErrNobody, err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }

@@ -2,15 +2,35 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"syscall"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 const nodeTimeout = "cluster-node-timeout"
 
-// Ask implements Reader: one round trip.
-func (c *Client) Ask(ctx context.Context, addr string) (*topology.Server, error) {
+// Ask implements Reader: one round trip. A connection that the server has ended since it was last used says
+// nothing about whether there is a server now, so then there is another.
+func (c *Client) Ask(ctx context.Context, addr string) (s *topology.Server, err error) {
+	for range 1 + keptAtMost {
+		if s, err = c.askOnce(ctx, addr); !hungUp(err) {
+			break
+		}
+	}
+	return s, err
+}
+
+// keptAtMost is how many connections of before there are, as a rule: who looks has one, and who acts.
+const keptAtMost = 2
+
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+func (c *Client) askOnce(ctx context.Context, addr string) (*topology.Server, error) {
 	replies, err := c.do(ctx, addr,
 		[]string{"CLUSTER", "MYID"},
 		[]string{"CLUSTER", "MYSHARDID"},

@@ -13,6 +13,13 @@ type Reader interface {
 	Ask(ctx context.Context, addr string) (*topology.Server, error)
 }
 
+// Watcher notices the end of servers.
+type Watcher interface {
+	// Watch returns when the server at addr ends, or whatever else ends a connection on which nothing is said: a
+	// process that is killed cannot but close it. It returns nil when ctx ends first.
+	Watch(ctx context.Context, addr string) error
+}
+
 // Writer tells servers what to become. Every command names the end state, so that
 // repeating it is harmless, and is refused by a server that is not the one meant.
 type Writer interface {

@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/valkey-io/valkey-go"
 	corev1 "k8s.io/api/core/v1"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
@@ -27,15 +29,17 @@ func TestDisasterPrimaryKilled(t *testing.T) {
 	harness.NewManager(t, s.b, area).Start()
 	vkc, w := s.busy(plain)
 	for i := range harness.ByLevel(1, 3) {
-		primary := vkc.Status.Shards[i%len(vkc.Status.Shards)].Primary
-		p := startProbe(t, s.addrOf(vkc, primary))
+		shard := vkc.Status.Shards[i%len(vkc.Status.Shards)]
+		p := startProbe(t, s.addrOf(vkc, shard.Primary))
+		heir := awaitPrimary(t, s.addrOf(vkc, s.otherOf(vkc, shard.Primary)))
 		p.lap()
-		s.signal(s.pods(vkc)[primary], "SIGKILL")
-		s.restarted(vkc, primary)
+		began := time.Now()
+		s.signal(s.pods(vkc)[shard.Primary], "SIGKILL")
+		s.restarted(vkc, shard.Primary)
 		s.whole(vkc)
 		p.stop()
 		outage := p.lap()
-		harness.Row(t, "no writes for %s after SIGKILL of a primary", outage)
+		harness.Row(t, "no writes for %s after SIGKILL of a primary; its replica was the primary after %s", outage, (<-heir).Sub(began).Round(time.Millisecond))
 		if outage > outageAtMost {
 			t.Errorf("want at most %s", outageAtMost)
 		}
@@ -44,6 +48,46 @@ func TestDisasterPrimaryKilled(t *testing.T) {
 		t.Errorf("lost, among others: %v", lost[:3])
 	}
 	s.empty(vkc.Namespace, vkc)
+}
+
+// otherOf is the other pod of a shard of two.
+func (s *stage) otherOf(vkc *valkeyv1.ValkeyCluster, pod string) string {
+	s.t.Helper()
+	set := pod[:strings.LastIndexByte(pod, '-')+1]
+	for name := range s.pods(vkc) {
+		if name != pod && strings.HasPrefix(name, set) {
+			return name
+		}
+	}
+	s.t.Fatalf("%s is alone in its shard", pod)
+	return ""
+}
+
+// roleEvery is how often a replica is asked whether it is the primary by now.
+const roleEvery = 5 * time.Millisecond
+
+// awaitPrimary tells when a server first says that it is a primary: clients find out later.
+func awaitPrimary(t *testing.T, addr string) <-chan time.Time {
+	t.Helper()
+	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true, ForceSingleClient: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	is := make(chan time.Time, 1)
+	go func() {
+		defer close(is)
+		for t.Context().Err() == nil {
+			if role, err := c.Do(t.Context(), c.B().Role().Build()).ToArray(); err == nil && len(role) > 0 {
+				if name, _ := role[0].ToString(); name == "master" {
+					is <- time.Now()
+					return
+				}
+			}
+			<-time.After(roleEvery)
+		}
+	}()
+	return is
 }
 
 // signal sends a signal to the server of a pod.

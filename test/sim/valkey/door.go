@@ -20,6 +20,12 @@ type door struct {
 	fails   func(wire.Target) // is told of every failover, before it begins
 }
 
+// Watch implements wire.Watcher. Who is lost is found when it is looked for: a hint may always be lost.
+func (d door) Watch(ctx context.Context, _ string) error {
+	<-ctx.Done()
+	return nil
+}
+
 // Ask implements wire.Reader.
 func (d door) Ask(ctx context.Context, addr string) (server *topology.Server, err error) {
 	err = d.cell.Call(ctx, "valkey ask", false, func(ctx context.Context) (func(), error) {

@@ -46,7 +46,7 @@ func (k *kubelet) stop(ctx context.Context) error {
 		if server, err := k.servers.Ask(ctx, addr); err == nil {
 			k.gone[addr] = server.ID
 		}
-		k.servers.Stop(addr)
+		k.servers.Kill(addr)
 		delete(k.running, addr)
 		if err := k.world.Client.Delete(ctx, pod.DeepCopy(), client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
 			return err

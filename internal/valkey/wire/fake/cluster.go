@@ -28,9 +28,10 @@ type Cluster struct {
 }
 
 var (
-	_ wire.Reader = (*Cluster)(nil)
-	_ wire.Writer = (*Cluster)(nil)
-	_ wire.Mover  = (*Cluster)(nil)
+	_ wire.Reader  = (*Cluster)(nil)
+	_ wire.Writer  = (*Cluster)(nil)
+	_ wire.Mover   = (*Cluster)(nil)
+	_ wire.Watcher = (*Cluster)(nil)
 )
 
 // New returns a cluster without servers.
@@ -54,6 +55,9 @@ func (c *Cluster) Start(addr, version string) string {
 	c.name(s)
 	s.restart(c.configured)
 	c.readFiles(s)
+	if was := c.servers[addr]; was != nil {
+		was.hangUp()
+	}
 	c.servers[addr] = s
 	return s.id
 }
@@ -91,6 +95,8 @@ func (c *Cluster) Ask(_ context.Context, addr string) (*topology.Server, error) 
 	defer c.mu.Unlock()
 	s := c.servers[addr]
 	switch {
+	case !c.up(addr) && s != nil && s.over:
+		return nil, fmt.Errorf("ask %s: %w: %w", addr, wire.ErrUnreachable, wire.ErrNobody)
 	case !c.up(addr):
 		return nil, fmt.Errorf("ask %s: %w", addr, wire.ErrUnreachable)
 	case s.answers != nil:

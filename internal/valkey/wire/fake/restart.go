@@ -24,6 +24,7 @@ func (c *Cluster) Restart(addr string, how Restart) {
 	if s == nil {
 		return
 	}
+	s.hangUp()
 	s.restart(c.configured)
 	if how.Version != "" {
 		s.version = how.Version
@@ -46,5 +47,5 @@ func (c *Cluster) Restart(addr string, how Restart) {
 		c.name(s)
 		s.data = data
 	}
-	s.down = how.Corrupt
+	s.down, s.over = how.Corrupt, how.Corrupt
 }

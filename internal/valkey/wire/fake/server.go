@@ -11,6 +11,8 @@ import (
 type server struct {
 	id, shardID, addr, version string
 	down                       bool
+	over                       bool                     // it is down because its process ended
+	hangsUp                    chan struct{}            // is closed when it ends; nil while nobody watches
 	answers                    error                    // instead of any answer
 	view                       map[string]*peer         // by ID, itself included
 	met                        map[string]bool          // addresses with which it shakes hands

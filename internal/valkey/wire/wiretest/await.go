@@ -59,6 +59,8 @@ func (s *script) holds(ctx context.Context, words []string, named map[string][]s
 		return s.harmony(ctx, words[0], s.among(named))
 	case "failed", "forgotten", "known":
 		return s.opinion(ctx, words[0], words[1])
+	case "missed":
+		return s.missed(ctx, s.one(words[1]))
 	case "informed":
 		return s.informed(ctx, s.one(words[1]))
 	case "jobs":
@@ -66,6 +68,26 @@ func (s *script) holds(ctx context.Context, words []string, named map[string][]s
 	}
 	server, err := s.Ask(ctx, s.one(words[1]).Addr)
 	return err == nil && s.is(ctx, words[0], server)
+}
+
+// missed says that nobody listens at a server, and that none of the others has a connection to it.
+func (s *script) missed(ctx context.Context, of wire.Target) bool {
+	if _, err := s.Ask(ctx, of.Addr); !errors.Is(err, wire.ErrNobody) {
+		return false
+	}
+	for i, at := range s.targets {
+		if s.dead[i] || at.ID == of.ID {
+			continue
+		}
+		server, err := s.Ask(ctx, at.Addr)
+		if err != nil {
+			return false
+		}
+		if p, known := server.Peer(of.ID); known && p.Linked || server.Self().Follows == of.ID && server.Synced {
+			return false
+		}
+	}
+	return true
 }
 
 // ended says that a server has no job under way.

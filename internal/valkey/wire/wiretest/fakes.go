@@ -69,7 +69,7 @@ func (f *fakes) elapse(_ context.Context, d time.Duration) error {
 }
 
 func (f *fakes) kill(addr string) error {
-	f.Stop(addr)
+	f.Kill(addr)
 	return nil
 }
 

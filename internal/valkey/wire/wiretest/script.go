@@ -84,7 +84,7 @@ const Servers = 6
 //
 // What is awaited is met, agree or ok (with among=(0,1) only of those), or a fact:
 // primary 1, replica 0, failed 0 (in the eyes of all others that run), forgotten 5 (by
-// all others that run), known 5, informed 5 (it sees all others that run as they are), jobs 0 (all ended).
+// all others that run), missed 0 (nobody listens there, and nobody has a connection to it), known 5, informed 5 (it sees all others that run as they are), jobs 0 (all ended).
 //
 // Where versions differ the script says so: a command with since=9.1 or before=8.1 is
 // left out on all others.
