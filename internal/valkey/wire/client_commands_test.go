@@ -33,11 +33,11 @@ func TestCommands(t *testing.T) {
 		want []string // what the server hears, besides who it is
 		err  error
 	}{
-		"fail over by agreement": {self: aReplica, want: []string{"CLUSTER FAILOVER"},
+		"fail over by agreement": {self: aReplica, want: []string{"CLUSTER FAILOVER", "ROLE"},
 			tell: func(c *Client, at Target) error { return c.Failover(t.Context(), at, Agreed) }},
-		"fail over by force": {self: aReplica, want: []string{"CLUSTER FAILOVER FORCE"},
+		"fail over by force": {self: aReplica, want: []string{"CLUSTER FAILOVER FORCE", "ROLE"},
 			tell: func(c *Client, at Target) error { return c.Failover(t.Context(), at, Forced) }},
-		"fail over without asking": {self: aReplica, want: []string{"CLUSTER FAILOVER TAKEOVER"},
+		"fail over without asking": {self: aReplica, want: []string{"CLUSTER FAILOVER TAKEOVER", "ROLE"},
 			tell: func(c *Client, at Target) error { return c.Failover(t.Context(), at, Taken) }},
 		"fail over to who is primary already": {self: anOwner,
 			tell: func(c *Client, at Target) error { return c.Failover(t.Context(), at, Agreed) }},

@@ -20,7 +20,11 @@ func (c *Client) Failover(ctx context.Context, at Target, mode FailoverMode) err
 	if mode != Agreed {
 		command = append(command, string(mode))
 	}
-	return c.tell(ctx, at, command)
+	if err := c.tell(ctx, at, command); err != nil {
+		return err
+	}
+	c.stayCalm(ctx, at.Addr)
+	return nil
 }
 
 // Forget implements Writer.
