@@ -45,7 +45,11 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 	if doubt = unheard(n, dead); doubt != "" {
 		return nil, doubt
 	}
-	seen := fmt.Sprintf("its primary has ended; %s is the best of %d copies, at %d, and a majority of primaries answers", heir.Name, copies, heir.Server.Offset)
+	end := "has ended"
+	if slices.ContainsFunc(shard, runs) {
+		end = "refuses connections, and nobody has one to it"
+	}
+	seen := fmt.Sprintf("its primary %s; %s is the best of %d copies, at %d, and a majority of primaries answers", end, heir.Name, copies, heir.Server.Offset)
 	return failoverProof{evidence: evidenceOf(seen, to), forced: true}, ""
 }
 

@@ -177,6 +177,11 @@ func TestProveForcedFailoverFromOneThatRefuses(t *testing.T) {
 		"it lost its link before": {change: after(func(n topology.Nodes) { n[1].Server.LinkDown = 3 }), doubt: "lost its link 3s ago"},
 		"there is no majority":    {change: after(func(n topology.Nodes) { n[2].Server = nil }), doubt: "no majority"},
 	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveForcedFailover(n, id(1), 0)) })
+	n := sound()
+	refuses(n)
+	if p, _ := ProveForcedFailover(n, id(1), 0); !strings.Contains(Evidence(p), "refuses connections, and nobody has one to it") {
+		t.Error(Evidence(p))
+	}
 }
 
 func TestProveForget(t *testing.T) {
