@@ -16,6 +16,7 @@ type Sampler[V any] struct {
 	Take   func(context.Context, read.Key) (V, error)
 	Same   func(a, b V) bool
 	Wake   func(read.Key)
+	Seen   func(read.Key, V) // is told of every look that succeeds, of what is not forgotten; may be nil
 	Now    func() time.Time
 	Budget int // looks at a time; 8 if 0
 
@@ -97,6 +98,9 @@ func (s *Sampler[V]) take(ctx context.Context, key read.Key) (sample read.Sample
 	job.due = s.Now().Add(job.every)
 	if job.last.Err = err; err == nil {
 		job.last.Value, job.last.At = value, s.Now()
+	}
+	if err == nil && wanted && s.Seen != nil {
+		s.Seen(key, value)
 	}
 	changed = (was.Err == nil) != (err == nil) || err == nil && (was.At.IsZero() || !s.Same(was.Value, value))
 	return job.last, changed && wanted

@@ -151,6 +151,29 @@ func TestSamplerLooksSoon(t *testing.T) {
 	})
 }
 
+// What is seen is told, but of nothing that was forgotten meanwhile.
+func TestSamplerTellsWhatIsSeen(t *testing.T) {
+	withSampler(t, 0, func(t *testing.T, s *Sampler[int], o *outside) {
+		told := 0
+		s.Seen = func(read.Key, int) { told++ }
+		o.set(1, nil, 100*time.Millisecond)
+		s.Fresh(t.Context(), alice, 0)
+		if told != 1 {
+			t.Errorf("told %d times", told)
+		}
+		elapse(time.Second)
+		go s.Fresh(t.Context(), alice, 0)
+		elapse(50 * time.Millisecond)
+		s.Every(alice, 0)
+		elapse(time.Second)
+		o.set(1, errors.New("down"), 0)
+		s.Fresh(t.Context(), alice, 0)
+		if told != 1 {
+			t.Errorf("told %d times", told)
+		}
+	})
+}
+
 func TestSamplerKeepsItsRates(t *testing.T) {
 	withSampler(t, 0, func(t *testing.T, s *Sampler[int], o *outside) {
 		s.Every(alice, time.Second)

@@ -95,14 +95,7 @@ func keepVigil(s *Sampler, door Door) *observe.Vigil {
 		}
 		return servers.Watch(ctx, addr)
 	}}
-	take := s.Take
-	s.Take = func(ctx context.Context, key read.Key) (observe.Answers, error) {
-		answers, err := take(ctx, key)
-		if err == nil {
-			vigil.Keep(key, answers.Primaries())
-		}
-		return answers, err
-	}
+	s.Seen = func(key read.Key, answers observe.Answers) { vigil.Keep(key, answers.Primaries()) }
 	return vigil
 }
 

@@ -20,7 +20,7 @@ import (
 
 // failover lets a replica take over. If it were wrong, what the replica lacks would be
 // lost: so a primary that lives is asked, and that it does not live is believed only
-// from a live read.
+// from a live read of its pod, and where nobody listened, if nobody does once more.
 func (a Cluster) failover(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.Failover) error {
 	mode := wire.Agreed
 	if e.Proof.Forced() {

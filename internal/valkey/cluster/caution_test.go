@@ -157,6 +157,20 @@ func TestAReplicaIsPromotedWithCare(t *testing.T) {
 	})
 }
 
+// Where a server that refuses is not missed by all, something is amiss, and it is looked at again at once.
+func TestAServerThatRefusesIsMissing(t *testing.T) {
+	_, all := standingCluster(newCluster())
+	w := clone(all[len(all)-1].world)
+	refuses(&w)
+	w.Nodes[3].Server.Synced = true
+	c := newCluster()
+	c.Status.Phase = Running
+	s, err := Machine.Step(input{Obj: c, World: w, Now: present})
+	if err != nil || s.Decision.Reason != ReasonNodesMissing || s.Decision.Message != "web-1-0 refuses connections" {
+		t.Errorf("%+v, %v", s.Decision, err)
+	}
+}
+
 // Who is passed by because nobody listens there is asked once more in that way, and not by what its kubelet says.
 func TestWhoIsPassedByIsSaid(t *testing.T) {
 	_, all := standingCluster(newCluster())

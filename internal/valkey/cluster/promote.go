@@ -71,24 +71,18 @@ func heirOfDead(shard topology.Nodes) (topology.Node, bool) {
 	return shard.ByID(best.ID)
 }
 
-// mayReturn says that a server that keeps its data has ended a moment ago, and is being
-// started again.
+// mayReturn says that a server that keeps its data has ended a moment ago, or nobody listens
+// at it yet or any more, and is being started again.
 func mayReturn(in input, shard topology.Nodes) bool {
 	if !in.Obj.Spec.Persistence.Enabled {
 		return false
 	}
 	for _, n := range shard {
-		if deaf(n) || n.Server == nil && n.Ended && n.Trouble == "" && in.Now.Sub(time.Unix(n.EndedAt, 0)) < restartWithin {
+		if n.Deaf() || n.Server == nil && n.Ended && n.Trouble == "" && in.Now.Sub(time.Unix(n.EndedAt, 0)) < restartWithin {
 			return true
 		}
 	}
 	return false
-}
-
-// deaf says that nobody listens at a pod, although its container is not known to have ended: it ended a moment
-// ago, or was started a moment ago.
-func deaf(n topology.Node) bool {
-	return n.Server == nil && n.Refused && !n.Ended && !n.Unborn && n.UID != ""
 }
 
 // endedFor is for how long the primary of a shard has not run, as far as that is known: the
@@ -98,7 +92,7 @@ func endedFor(in input, shard topology.Nodes) time.Duration {
 	shortest := staleAfter * nodeTimeout(in)
 	known := false
 	for _, n := range shard {
-		if deaf(n) {
+		if n.Deaf() {
 			return 0
 		}
 		if n.Server == nil && n.Ended && n.EndedAt > 0 {
@@ -117,7 +111,7 @@ func silent(shard topology.Nodes) (gone, refusing []string) {
 	for _, n := range shard {
 		switch {
 		case n.Server != nil:
-		case deaf(n):
+		case n.Deaf():
 			refusing = append(refusing, n.Name)
 		default:
 			gone = append(gone, n.Name)

@@ -196,11 +196,14 @@ func (w World) unattached() (topology.Node, bool) {
 }
 
 // lacks says why a standing cluster has less than it should: a pod that is not
-// ready, or a server that the others have given up. That one did not answer just
-// now is not enough: a busy server is not a lost one.
+// ready or at which nobody listens, or a server that the others have given up. That
+// one did not answer just now is not enough: a busy server is not a lost one.
 func (w World) lacks() (why string, is bool) {
 	if n, unready := w.Nodes.Unready(); unready {
 		return n.Name + " is not ready", true
+	}
+	if i := slices.IndexFunc(w.Nodes, topology.Node.Deaf); i >= 0 {
+		return w.Nodes[i].Name + " refuses connections", true
 	}
 	if n, apart := apart(w); apart && w.Formed {
 		return n.Name + " has no part in the cluster", true

@@ -42,7 +42,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
 			if p := byName[n.Name]; p != nil && shard != nil && read.OwnedBy(p, shard.UID) {
 				n.Pod = podFacts(n.Pod, p)
-				n.Server, n.Refused = answers.Servers[n.Addr], answers.Refused[n.Addr]
+				n.Server, n.Refused = answers.Servers[n.Addr], answers.Refused[n.Addr] && alone(p)
 				if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
 					return nil, err
 				}
@@ -57,7 +57,11 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 // although kubelets find them ready, says nothing about the servers: then nothing is known, and
 // what was known before is not passed off as what is.
 func (o Cluster) answers(ctx context.Context, c *valkeyv1.ValkeyCluster, pods []corev1.Pod) (Answers, error) {
-	sample := o.Servers.Fresh(ctx, read.Key{Namespace: c.Namespace, Name: c.Name}, o.howYoung(c, pods))
+	key := read.Key{Namespace: c.Namespace, Name: c.Name}
+	sample := o.Servers.Fresh(ctx, key, o.howYoung(c, pods))
+	if len(sample.Value.Refused) > 0 { // who refuses may be passed by, so what it is judged by is of this moment
+		sample = o.Servers.Fresh(ctx, key, youngWhileMaking)
+	}
 	ready := 0
 	for i := range pods {
 		if podFacts(topology.Pod{}, &pods[i]).Ready {
@@ -77,6 +81,14 @@ func (o Cluster) answers(ctx context.Context, c *valkeyv1.ValkeyCluster, pods []
 		return Answers{}, fmt.Errorf("ask servers: %d pods are ready and none of them answers; the manager must reach port %d of pods", ready, valkeyv1.ClientPort)
 	}
 	return sample.Value, nil
+}
+
+// alone says that nobody but the server listens, and so refuses, in a pod: a proxy that a mesh has put there
+// may end while the server lives.
+func alone(p *corev1.Pod) bool {
+	return len(p.Spec.Containers) <= 1 && !slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+	})
 }
 
 // howYoung is how old what the servers said may be.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -47,5 +50,49 @@ func TestPrimariesAreThoseWithSlots(t *testing.T) {
 	}}
 	if got := a.Primaries(); len(got) != 1 || got[0] != "a" {
 		t.Error(got)
+	}
+}
+
+// aging answers by how young what is asked for is to be.
+type aging struct{ asked []time.Duration }
+
+func (a *aging) Last(read.Key) read.Sample[Answers] { return read.Sample[Answers]{} }
+
+func (a *aging) Fresh(_ context.Context, _ read.Key, young time.Duration) read.Sample[Answers] {
+	a.asked = append(a.asked, young)
+	return read.Sample[Answers]{Value: Answers{
+		Servers: map[string]*topology.Server{"10.0.0.1:6379": {ID: "a"}},
+		Refused: map[string]bool{"10.0.0.2:6379": true},
+	}}
+}
+
+// Who refuses may be passed by: that is not decided by what was so a while ago.
+func TestWhoRefusesIsLookedAtAnew(t *testing.T) {
+	ready := runningPod("web-0-0", "10.0.0.1", "web-0")
+	ready.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	a := &aging{}
+	o := Cluster{Servers: a, Work: idle{}}
+	if _, err := o.answers(t.Context(), &valkeyv1.ValkeyCluster{}, []corev1.Pod{ready}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(a.asked, []time.Duration{youngAtRest, youngWhileMaking}) {
+		t.Errorf("asked for what is younger than %v", a.asked)
+	}
+}
+
+// A proxy in a pod may end while the server lives.
+func TestAProxyIsNotTheServer(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	for name, tc := range map[string]struct {
+		spec  corev1.PodSpec
+		alone bool
+	}{
+		"the server alone":         {corev1.PodSpec{Containers: make([]corev1.Container, 1), InitContainers: make([]corev1.Container, 1)}, true},
+		"one beside it":            {corev1.PodSpec{Containers: make([]corev1.Container, 2)}, false},
+		"one that began before it": {corev1.PodSpec{Containers: make([]corev1.Container, 1), InitContainers: []corev1.Container{{RestartPolicy: &always}}}, false},
+	} {
+		if got := alone(&corev1.Pod{Spec: tc.spec}); got != tc.alone {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

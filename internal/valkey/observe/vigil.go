@@ -38,6 +38,9 @@ func (v *Vigil) Start(ctx context.Context) error {
 	v.leading = ctx
 	v.mu.Unlock()
 	<-ctx.Done()
+	v.mu.Lock()
+	v.leading = nil // nobody is added from here on
+	v.mu.Unlock()
 	v.all.Wait()
 	return nil
 }
@@ -49,7 +52,7 @@ func (v *Vigil) Keep(cluster read.Key, addrs []string) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.leading == nil || v.leading.Err() != nil {
+	if v.leading == nil {
 		return
 	}
 	held := v.held[cluster]

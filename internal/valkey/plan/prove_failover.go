@@ -33,7 +33,6 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 	if !found {
 		return nil, to + " does not answer"
 	}
-	dead := heir.Server.Self().Follows
 	shard := n.Shard(heir.Shard)
 	if doubt = lives(n, heir); doubt != "" {
 		return nil, doubt
@@ -42,11 +41,11 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 	if doubt != "" {
 		return nil, doubt
 	}
-	if doubt = unheard(n, dead); doubt != "" {
+	if doubt = unheard(n, heir); doubt != "" {
 		return nil, doubt
 	}
 	end := "has ended"
-	if slices.ContainsFunc(shard, runs) {
+	if slices.ContainsFunc(shard, topology.Node.Deaf) {
 		end = "refuses connections, and nobody has one to it"
 	}
 	seen := fmt.Sprintf("its primary %s; %s is the best of %d copies, at %d, and a majority of primaries answers", end, heir.Name, copies, heir.Server.Offset)
@@ -90,8 +89,8 @@ func lives(n topology.Nodes, heir topology.Node) string {
 	for _, m := range n.Shard(heir.Shard) {
 		doubt := ""
 		switch {
-		case !runs(m):
-		case m.Refused:
+		case !m.MayRun():
+		case m.Deaf():
 			doubt = linked(n, m, heir)
 		default:
 			doubt = m.Name + " is silent and may be the primary, which is not known to have ended"
@@ -105,22 +104,16 @@ func lives(n topology.Nodes, heir topology.Node) string {
 
 // mayRun is a node that does not answer and is not known to have ended.
 func mayRun(n topology.Nodes) (topology.Node, bool) {
-	i := slices.IndexFunc(n, runs)
+	i := slices.IndexFunc(n, topology.Node.MayRun)
 	if i < 0 {
 		return topology.Node{}, false
 	}
 	return n[i], true
 }
 
-// runs says that a node does not answer and is not known to have ended: whoever is not
-// heard may be there.
-func runs(m topology.Node) bool {
-	return m.Server == nil && m.UID != "" && !m.Ended && !m.Unborn
-}
-
 // linked is who still has a connection to the primary of a replica, whose pod refuses them. That one alone is
 // refused may be its own network's doing. That nobody listens there for any of those who would elect another
-// is the end of the process, or of all that it is to the cluster: in one node timeout they would do it unasked.
+// is the end of the process.
 func linked(n topology.Nodes, refuses, heir topology.Node) string {
 	dead := heir.Server.Self().Follows
 	for _, m := range n.Shard(heir.Shard) {
@@ -138,13 +131,19 @@ func linked(n topology.Nodes, refuses, heir topology.Node) string {
 
 // unheard is why too few would vote: no majority answers, or one has given the slots of
 // the primary to another already.
-func unheard(n topology.Nodes, dead string) string {
+func unheard(n topology.Nodes, heir topology.Node) string {
+	dead := heir.Server.Self().Follows
 	if doubt, quorum := n.Quorum(); !quorum {
 		return doubt
 	}
+	own, lists := heir.Server.Peer(dead)
 	for _, v := range n.Voters() {
-		if p, known := v.Server.Peer(dead); !known || p.Slots == "" {
+		p, known := v.Server.Peer(dead)
+		if !known || p.Slots == "" {
 			return v.Name + " does not see slots of the primary that ended"
+		}
+		if lists && p.Slots != own.Slots { // what was given away a moment ago would be claimed back
+			return fmt.Sprintf("%s and %s see other slots of the primary that ended", v.Name, heir.Name)
 		}
 	}
 	return ""

@@ -140,6 +140,7 @@ func TestProveForcedFailover(t *testing.T) {
 		"it is silent":                     {change: after(func(n topology.Nodes) { n[1].Server = nil }), doubt: "does not answer"},
 		"there is no majority":             {change: after(func(n topology.Nodes) { n[2].Server = nil }), doubt: "no majority"},
 		"the slots are another's already":  {change: after(func(n topology.Nodes) { n[2].Server.View[0].Slots = "" }), doubt: "web-1-0 does not see slots"},
+		"a slot was given away at the end": {change: after(func(n topology.Nodes) { n[2].Server.View[0].Slots = "0-5460" }), doubt: "web-1-0 and web-0-1 see other slots"},
 	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveForcedFailover(n, id(1), 5*time.Second)) })
 	n := sound()
 	died(n)

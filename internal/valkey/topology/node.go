@@ -11,6 +11,13 @@ type Node struct {
 	Refused bool `json:"refused,omitempty"`
 }
 
+// MayRun says that it does not answer and is not known to have ended: whoever is not heard may be there.
+func (n Node) MayRun() bool { return n.Server == nil && n.UID != "" && !n.Ended && !n.Unborn }
+
+// Deaf says that nobody listens at a pod whose container is not known to have ended: it has, and its kubelet has
+// not noticed, or it has begun, and its server has not.
+func (n Node) Deaf() bool { return n.MayRun() && n.Refused }
+
 // Pod is what Kubernetes says of one pod, or of one that should exist.
 type Pod struct {
 	Name    string `json:"name"`
