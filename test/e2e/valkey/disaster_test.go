@@ -39,7 +39,12 @@ func TestDisasterPrimaryKilled(t *testing.T) {
 		s.whole(vkc)
 		p.stop()
 		outage := p.lap()
-		harness.Row(t, "no writes for %s after SIGKILL of a primary; its replica was the primary after %s", outage, (<-heir).Sub(began).Round(time.Millisecond))
+		select {
+		case at := <-heir:
+			harness.Row(t, "no writes for %s after SIGKILL of a primary; its replica was the primary after %s", outage, at.Sub(began).Round(time.Millisecond))
+		default:
+			t.Errorf("no writes for %s after SIGKILL of a primary, and its replica did not take over", outage)
+		}
 		if outage > outageAtMost {
 			t.Errorf("want at most %s", outageAtMost)
 		}
