@@ -95,7 +95,7 @@ func TestConstants(t *testing.T) {
 type lamp []fsm.Reason
 
 func (lamp) Reference() string       { return "phases\n" }
-func (lamp) Mermaid() string         { return "" }
+func (lamp) Diagram() string         { return "" }
 func (l lamp) Reasons() []fsm.Reason { return l }
 
 func TestEveryReasonHasASentence(t *testing.T) {
@@ -132,6 +132,15 @@ func TestEveryMachineIsListed(t *testing.T) {
 		listed := func(m machine) bool { return slices.Contains(m.packages, folder) }
 		if !slices.ContainsFunc(machines, listed) {
 			t.Errorf("%s is not in machines.go", folder)
+		}
+	}
+}
+
+// A diagram is for one look. One with more arrows wants its phases in groups.
+func TestDiagramsHaveFewArrows(t *testing.T) {
+	for name, diagram := range diagrams() {
+		if arrows := strings.Count(diagram, "-->"); arrows > 32 {
+			t.Errorf("%s: %d arrows", name, arrows)
 		}
 	}
 }

@@ -31,6 +31,7 @@ var machines = []machine{
 type machine struct {
 	kind     string
 	drawing  drawing
+	lanes    string   // the diagram of one lane, if there are any
 	packages []string // where its phases, reasons and events are declared
 	// shares are files that give reasons besides those packages. Reasons that several kinds share are declared in their
 	// api; a kind has those that it mentions.
@@ -39,13 +40,17 @@ type machine struct {
 
 type drawing interface {
 	Reference() string
-	Mermaid() string
+	Diagram() string
 	Reasons() []fsm.Reason
 }
 
 // of describes a machine: m, and the folders that declare its constants.
 func of[T fsm.Subject[T], W any](m *fsm.Machine[T, W], packages ...string) machine {
-	return machine{kind: m.Kind, drawing: m, packages: packages}
+	described := machine{kind: m.Kind, drawing: m, packages: packages}
+	if m.Lanes != nil {
+		described.lanes = m.Lanes.Diagram()
+	}
+	return described
 }
 
 func (m machine) sharing(files ...string) machine {
@@ -74,11 +79,14 @@ func (m machine) constants(root string) ([]constant, error) {
 	return append(own, named...), err
 }
 
-// diagrams are the drawings by kind.
+// diagrams are the drawings by what markers call them: a kind, or the lanes of one.
 func diagrams() map[string]string {
 	byKind := map[string]string{}
 	for _, m := range machines {
-		byKind[m.kind] = "```mermaid\n" + m.drawing.Mermaid() + "```\n"
+		byKind[m.kind] = m.drawing.Diagram()
+		if m.lanes != "" {
+			byKind[m.kind+" lanes"] = m.lanes
+		}
 	}
 	return byKind
 }

@@ -20,7 +20,7 @@ func (m *Machine[T, W]) Reference() string {
 }
 
 func (r *Rules[I]) reference() string {
-	text := "```mermaid\n" + r.Mermaid() + "```\n\n" + r.Table()
+	text := r.Diagram() + "\n" + r.Table()
 	if holds := r.HoldTable(); holds != "" {
 		text += "\n" + holds
 	}

@@ -10,15 +10,14 @@ import (
 const chandelierPage = "```mermaid" + `
 stateDiagram-v2
     [*] --> Off
-    Dim --> Off: Press
-    Dim --> Gone: Deleted
     Off --> Dim: Fade
     Off --> On: Press
     Off --> Gone: Deleted
-    On --> Broken: Blow
-    On --> Broken: Burn
-    On --> Off: Press
+    Dim --> Gone: Deleted
+    Dim --> Off: Press
     On --> Gone: Deleted
+    On --> Off: Press
+    On --> Broken: Blow<br/>Burn
     Broken --> [*]
     Gone --> [*]
 ` + "```" + `
@@ -42,8 +41,7 @@ While in On, each lane goes its own way:
 stateDiagram-v2
     [*] --> Cold
     Cold --> Hot: Warm
-    Hot --> Dead: Blow
-    Hot --> Dead: Burn
+    Hot --> Dead: Blow<br/>Burn
     Hot --> Cold: Cool
     Dead --> [*]
 ` + "```" + `

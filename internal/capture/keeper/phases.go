@@ -41,7 +41,8 @@ var Machine = fsm.Machine[*capturev1.ObjectKeeper, World]{
 	Report:     report,
 	Conditions: conditions,
 	Rules: fsm.Rules[input]{
-		Start: Pending,
+		Start:  Pending,
+		Groups: []fsm.Group{{Name: "Following", Phases: []fsm.Phase{Pending, Tracking}}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {
 				Doc:    "Looking for the followed object for the first time.",

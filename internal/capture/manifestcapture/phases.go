@@ -83,7 +83,8 @@ var Machine = fsm.Machine[*capturev1.ManifestCaptureRequest, World]{
 	Lost:    lost,
 	Report:  report,
 	Rules: fsm.Rules[input]{
-		Start: Pending,
+		Start:  Pending,
+		Groups: []fsm.Group{{Name: "Working", Phases: []fsm.Phase{Pending, Preparing, Reading, Writing, Verifying}}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {
 				Doc: "The request was not looked at yet.", Class: fsm.Working, Decide: decidePending,

@@ -23,6 +23,10 @@ var Machine = fsm.Machine[*capturev1.ManifestRestoreRequest, World]{
 	Report:  report,
 	Rules: fsm.Rules[input]{
 		Start: Pending,
+		Groups: []fsm.Group{
+			{Name: "Checking", Phases: []fsm.Phase{Pending, Preparing}},
+			{Name: "Restoring", Phases: []fsm.Phase{Planning, Applying, Verifying}},
+		},
 		Holds: []fsm.Hold[input]{{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {

@@ -54,7 +54,8 @@ var Machine = fsm.Machine[*Restore, World]{
 	Kind:   "Restore",
 	Report: report,
 	Rules: fsm.Rules[input]{
-		Start: Idle,
+		Start:  Idle,
+		Groups: []fsm.Group{{Name: "Acting", Phases: []fsm.Phase{Claiming, Provisioning, Moving, Discarding}}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Idle: {
 				Doc:    "There is nothing to do: the request is not begun, done, or another driver's.",

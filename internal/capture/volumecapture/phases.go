@@ -58,6 +58,10 @@ var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 	Report:  report,
 	Rules: fsm.Rules[input]{
 		Start: Pending,
+		Groups: []fsm.Group{
+			{Name: "Checking", Phases: []fsm.Phase{Pending, Preparing}},
+			{Name: "Making the capture", Phases: []fsm.Phase{Capturing, Detaching}},
+		},
 		Holds: []fsm.Hold[input]{{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {

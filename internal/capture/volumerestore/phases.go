@@ -69,7 +69,8 @@ var Machine = fsm.Machine[*capturev1.VolumeRestoreRequest, World]{
 	Lost:    lost,
 	Report:  report,
 	Rules: fsm.Rules[input]{
-		Start: Pending,
+		Start:  Pending,
+		Groups: []fsm.Group{{Name: "Working", Phases: []fsm.Phase{Pending, Preparing, Restoring, Rehearsing}}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {
 				Doc:    "Looking at what is to be restored: that it exists, is finished, may be restored here, and fits.",

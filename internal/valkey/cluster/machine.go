@@ -65,7 +65,8 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 	Conditions: conditions,
 	Report:     report,
 	Rules: fsm.Rules[input]{
-		Start: Pending,
+		Start:  Pending,
+		Groups: groups,
 		Guards: []fsm.Guard[input]{
 			{On: DeletionRequested, To: Deleting, When: func(in input) bool { return in.Obj.DeletionTimestamp != nil }},
 			{On: DataLost, To: Failed, In: alive, When: func(in input) bool { return in.World.dataLost() }},

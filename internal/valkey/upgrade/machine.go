@@ -29,6 +29,10 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
 	},
 	Rules: fsm.Rules[input]{
 		Start: Pending,
+		Groups: []fsm.Group{
+			{Name: "Working", Phases: []fsm.Phase{Pending, PreChecks, InProgress, RollingBack}},
+			{Name: "Nothing changed yet", Phases: []fsm.Phase{Pending, PreChecks}},
+		},
 		Guards: []fsm.Guard[input]{
 			{On: ClusterGone, To: Failed, When: clusterGone},
 			{On: fsm.Lost, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: begun},

@@ -21,6 +21,8 @@ var refused = map[fsm.ErrorClass]fsm.Event{fsm.Refused: EffectRefused}
 
 var shardRules = fsm.Rules[shard]{
 	Start: ShardPending,
+	Groups: []fsm.Group{{Name: "Upgrading", Phases: []fsm.Phase{UpgradingReplicas, WaitingForSync, FailingOver,
+		WaitingForClusterStable, UpgradingOldMaster, RemovingSurge}}},
 	Guards: []fsm.Guard[shard]{
 		{On: DowngradeRefused, To: ShardHasFailed, In: []fsm.Phase{UpgradingReplicas, WaitingForSync}, When: downgraded},
 		{On: RollbackBegun, To: ShardPending, In: []fsm.Phase{ShardCompleted, ShardHasFailed}, When: mustGoBack},
