@@ -106,7 +106,7 @@ func TestWhatIsFinal(t *testing.T) {
 	i = end(match())
 	i.Obj.Generation++
 	m := match()
-	m.Report = func(out *lamp, _ in, _ Decision, _ []Outcome) { out.WaitingFor = "more" }
+	m.Report = func(out *lamp, _ in, _ Pass) { out.WaitingFor = "more" }
 	if _, n := pass(t, m, i, nil); !cmp.Equal(n.Obj, i.Obj) || n.Again != Never {
 		t.Error("a one-shot that has ended is written to", cmp.Diff(i.Obj, n.Obj))
 	}

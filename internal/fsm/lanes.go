@@ -49,7 +49,7 @@ func (m *Machine[T, W]) stepLanes(s *Step[T], w *walker[Input[T, W]]) error {
 		if s.Lane == "" || d.urgency() > s.Decision.urgency() {
 			s.Decision, s.Lane = d, lane
 		}
-		s.timer(d)
+		m.timer(s, d)
 	}
 	return nil
 }
@@ -76,8 +76,9 @@ func (m *Machine[T, W]) forgetLanes(in Input[T, W]) {
 // walker and laneWalker move places of obj, which is a copy, over the World of in.
 func (m *Machine[T, W]) walker(obj T, in Input[T, W]) *walker[Input[T, W]] {
 	in.Obj = obj
+	p := obj.GetProgress()
 	return &walker[Input[T, W]]{
-		rules: &m.Rules, place: &obj.GetProgress().Place, now: in.Now,
+		rules: &m.Rules, place: &p.Place, progress: p, now: in.Now,
 		input: func() Input[T, W] { return in },
 	}
 }

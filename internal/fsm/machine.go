@@ -47,12 +47,17 @@ type Machine[T Subject[T], W any] struct {
 	Reflex func(Input[T, W]) (Decision, bool)
 	// OneShot objects end for good: a final one is never looked at again.
 	OneShot bool
+	// Wakes are all that leads to another pass over an object that waits, besides its
+	// own changes, its timers and its deadlines.
+	Wakes []Wake
 	// Lost is asked about a one-shot without a phase: has its work begun, so that
 	// its status was lost, and in which phase does the World say it is?
 	Lost func(Input[T, W]) (Phase, bool)
+	// LostMessage says in words what a lost status means for the user.
+	LostMessage string
 	// Conditions are the kind's own, of the object as it will be saved. One of type
 	// Ready or Stalled replaces the kernel's.
 	Conditions func(Input[T, W], Decision) []metav1.Condition
 	// Report copies what was seen and done into the kind's own status fields.
-	Report func(out T, in Input[T, W], d Decision, o []Outcome)
+	Report func(out T, in Input[T, W], p Pass)
 }

@@ -17,16 +17,21 @@ const (
 	Transient ErrorClass = "Transient" // try again later; the class of every other error
 	Changed   ErrorClass = "Changed"   // what was decided upon is no longer so: 409, another UID
 	Refused   ErrorClass = "Refused"   // invalid, forbidden: the same request fails again
+	Contested ErrorClass = "Contested" // others own what was to be written; a person must say whose it is
 )
 
-var errorClasses = []ErrorClass{Transient, Changed, Refused}
+// ErrorClasses are all there are.
+var ErrorClasses = []ErrorClass{Transient, Changed, Refused, Contested}
 
 // Error gives an effect's error its class, and words that may be shown.
 type Error struct {
 	Class ErrorClass
 	Err   error
-	// Say is one line for a human: what stands in the way and who must act. It goes
-	// into the status, so it must not change from try to try. The class, if empty.
+	// Reason becomes that of the edge that the error fires, and of the condition while
+	// the effect backs off. Without one the event, or the decision, is the reason.
+	Reason Reason
+	// Say is a sentence for a human: what stands in the way and who must act. It goes
+	// into the status, so it must not change from try to try.
 	Say string
 }
 
@@ -43,6 +48,14 @@ func ClassOf(err error) ErrorClass {
 	return Transient
 }
 
+// ReasonOf is the reason that an effect's error gives, if it gives one.
+func ReasonOf(err error) Reason {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return e.Reason
+	}
+	return ""
+}
+
 // Said is what the status may say about an effect's error: never its raw text,
 // which carries addresses, request ids and times and so would be written anew
 // in every pass.
@@ -50,7 +63,22 @@ func Said(err error) string {
 	if e := (*Error)(nil); errors.As(err, &e) && e.Say != "" {
 		return e.Say
 	}
-	return string(ClassOf(err))
+	return inWords[ClassOf(err)]
+}
+
+var inWords = map[ErrorClass]string{
+	Transient: "failed and is tried again",
+	Changed:   "what it was decided upon has changed; it is decided anew",
+	Refused:   "refused; the manager's log has the error",
+	Contested: "others own what was to be written",
+}
+
+// message is what a failed effect is reported as. Words of its own stand alone.
+func (o Outcome) message() string {
+	if e := (*Error)(nil); errors.As(o.Err, &e) && e.Say != "" {
+		return e.Say
+	}
+	return o.Effect.String() + ": " + Said(o.Err)
 }
 
 func failure(outcomes []Outcome) (Outcome, bool) {

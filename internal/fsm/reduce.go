@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"time"
@@ -11,6 +12,13 @@ import (
 )
 
 const remembered = 16 // moves in History
+
+// Pass is what one pass decided and did, for the kind's own status.
+type Pass struct {
+	Decision Decision
+	Outcomes []Outcome
+	Hops     []Hop // of the object and its lanes
+}
 
 // Next is what a pass comes to.
 type Next[T any] struct {
@@ -30,10 +38,9 @@ func (m *Machine[T, W]) Reduce(in Input[T, W], s Step[T], outcomes []Outcome) Ne
 	d, hops := m.conclude(in, next, s, outcomes)
 	s.Hops = slices.Concat(s.Hops, hops)
 	p, at := next.GetProgress(), m.at(next, s.Lane)
-	remember(p, s.Hops)
 	backingOff := len(outcomes) == 0 && at.RetryAt != nil && !due(at.RetryAt, in.Now)
 	if m.Report != nil {
-		m.Report(next, in, s.Decision, outcomes)
+		m.Report(next, in, Pass{s.Decision, outcomes, s.Hops})
 	}
 	if !backingOff { // while it backs off, the words of the failure stand
 		m.describe(in, next, d)
@@ -58,29 +65,36 @@ func (m *Machine[T, W]) conclude(in Input[T, W], next T, s Step[T], outcomes []O
 		}
 		return d, nil
 	}
-	hops := m.fail(in, next, s.Lane, ClassOf(o.Err))
+	hops := m.fail(in, next, s.Lane, o)
+	d.Reason = cmp.Or(ReasonOf(o.Err), d.Reason)
 	if s.Lane == "" && len(hops) > 0 {
 		d = Decision{Reason: hops[0].Reason}
 	}
-	d.Message = o.Effect.String() + ": " + Said(o.Err)
+	d.Message = o.message()
 	return d, hops
 }
 
 // remember keeps the object's last moves.
-func remember(p *meta.Progress, hops []Hop) {
-	for _, h := range hops {
-		if h.Lane == "" {
-			p.History = append(p.History, h.Transition)
-		}
-	}
+func remember(p *meta.Progress, hop meta.Transition) {
+	p.History = append(p.History, hop)
 	p.History = p.History[max(0, len(p.History)-remembered):]
 }
 
-func (m *Machine[T, W]) fail(in Input[T, W], next T, lane string, class ErrorClass) []Hop {
-	if lane != "" {
-		return m.laneWalker(next, in, lane).fail(class, string(next.GetUID()))
+// LastMove is the object's last move into a phase, as far as its history goes back.
+func LastMove(p *meta.Progress, into Phase) (meta.Transition, bool) {
+	for _, move := range slices.Backward(p.History) {
+		if move.To == into {
+			return move, true
+		}
 	}
-	return m.walker(next, in).fail(class, string(next.GetUID()))
+	return meta.Transition{}, false
+}
+
+func (m *Machine[T, W]) fail(in Input[T, W], next T, lane string, o Outcome) []Hop {
+	if lane != "" {
+		return m.laneWalker(next, in, lane).fail(o, string(next.GetUID()))
+	}
+	return m.walker(next, in).fail(o, string(next.GetUID()))
 }
 
 func (m *Machine[T, W]) at(obj T, lane string) *meta.Place {

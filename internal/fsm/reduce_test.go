@@ -88,7 +88,7 @@ func TestBackOff(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 3, 5, 10, 20, 39, 77, 154, 308, 360, 360}, waits); diff != "" {
 		t.Error(diff)
 	}
-	if want := "e: Transient"; i.Obj.WaitingFor != want || i.Obj.Failures != 11 {
+	if want := "e: failed and is tried again"; i.Obj.WaitingFor != want || i.Obj.Failures != 11 {
 		t.Errorf("waits for %q after %d failures, want %q", i.Obj.WaitingFor, i.Obj.Failures, want)
 	}
 	if _, n := pass(t, m, i, nil); n.Obj.Failures != 0 || n.Obj.RetryAt != nil {
@@ -115,9 +115,9 @@ func TestBackOff(t *testing.T) {
 func TestFailureFires(t *testing.T) {
 	m, i := machine(), in{Obj: lit(nil), World: world{says: says{"On": act}}, Now: now}
 	for class, want := range map[ErrorClass]string{
-		Refused:   "Broken/Blow/e: ask bob",
-		Changed:   "On/R/e: ask bob",
-		Transient: "On/R/e: ask bob",
+		Refused:   "Broken/Blow/ask bob",
+		Changed:   "On/R/ask bob",
+		Transient: "On/R/ask bob",
 	} {
 		_, n := pass(t, m, i, fmt.Errorf("act: %w", &Error{Class: class, Err: errUnavailable, Say: "ask bob"}))
 		c := n.Obj.Conditions[0]

@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -51,8 +52,8 @@ func (r *Rules[I]) reasons(said map[Reason]bool) {
 		said[h.Reason] = true
 	}
 	for _, rule := range r.Phases {
-		if rule.Late != "" {
-			said[Reason(rule.Late)] = true
+		if rule.Late != "" && rule.LateReason != Awaited {
+			said[cmp.Or(rule.LateReason, Reason(rule.Late))] = true
 		}
 		for _, on := range rule.Fail {
 			said[Reason(on)] = true

@@ -21,6 +21,7 @@ type Step[T any] struct {
 	Hops     []Hop
 	Decision Decision
 	Lane     string        // whose decision it is; "" is the object's own
+	Wakes    []string      // all that the object and its lanes wait for
 	Circled  bool          // a chain ran in a circle and was stopped: a fault of the machine, to be counted
 	after    time.Duration // the earliest timer of the object and its lanes
 }
@@ -63,23 +64,23 @@ func (m *Machine[T, W]) locate(w *walker[Input[T, W]]) error {
 	in := w.input()
 	if !m.OneShot && resetWanted(in.Obj.GetAnnotations()[ResetAnnotation], w.place, w.now) {
 		m.forgetLanes(in)
-		w.enter(m.Start, fire(Reset))
+		w.enter(m.Start, fire(Reset).Because("The annotation %s asked for it.", ResetAnnotation))
 	}
 	return nil
 }
 
 // begin gives a place to an object that has none: it is new, or its status was lost.
 func (m *Machine[T, W]) begin(w *walker[Input[T, W]]) error {
-	to, on := m.Start, Created
+	to, d := m.Start, fire(Created)
 	if m.Lost != nil {
 		if phase, began := m.Lost(w.input()); began {
-			to, on = phase, Lost
+			to, d = phase, fire(Lost).Because("%s", m.LostMessage)
 		}
 	}
 	if _, known := m.Phases[to]; !known {
 		return fmt.Errorf("begins in the unknown phase %q", to)
 	}
-	w.enter(to, fire(on))
+	w.enter(to, d)
 	return nil
 }
 
@@ -90,7 +91,7 @@ func (m *Machine[T, W]) decide(s *Step[T], w *walker[Input[T, W]]) error {
 		if d, acts := m.Reflex(w.input()); acts {
 			w.keepTime(m.held(w.place.Phase, w.input(), holding{}))
 			s.Decision = w.patient(d)
-			s.timer(d)
+			m.timer(s, d)
 			return checkReflex(d)
 		}
 	}
@@ -98,19 +99,12 @@ func (m *Machine[T, W]) decide(s *Step[T], w *walker[Input[T, W]]) error {
 		return err
 	}
 	d, err := w.walk()
-	s.timer(d)
+	m.timer(s, d)
 	s.Circled = s.Circled || w.circled
 	if s.Lane == "" || len(w.hops) > 0 || !d.Waits() || d.urgency() > s.Decision.urgency() {
 		s.Decision, s.Lane = d, ""
 	}
 	return err
-}
-
-// timer notes when d wants to be looked at again, even if another's decision stands.
-func (s *Step[T]) timer(d Decision) {
-	if d.After > 0 {
-		s.after = min(s.after, d.After)
-	}
 }
 
 func checkReflex(d Decision) error {

@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,9 @@ const (
 	Reset    Event  = "Reset"      // the reset annotation sent the object back to its start
 	Lost     Event  = "StatusLost" // the status of a one-shot was lost after its work had begun
 	Circling Reason = "Circling"   // a phase was entered twice over one World: a fault of the machine
+
+	// Awaited, as a LateReason, stands for the reason of the wait that was in vain.
+	Awaited Reason = "Awaited"
 )
 
 // Hop is one move taken in a pass, of the object or of the lane named.
@@ -33,7 +37,8 @@ type walker[I any] struct {
 	hops  []Hop
 	last  Decision // what the last hop said: the last word of a final phase
 
-	circled bool
+	progress *meta.Progress // of the object, whose history knows every hop at once; nil for a lane
+	circled  bool
 }
 
 // walk follows the rules until they act, save, wait or end. Moves chain; effects
@@ -60,7 +65,11 @@ func (w *walker[I]) walk() (Decision, error) {
 
 // enter moves the place and stamps its deadline.
 func (w *walker[I]) enter(to Phase, d Decision) {
-	w.hops = append(w.hops, Hop{w.lane, meta.Transition{From: w.place.Phase, To: to, Event: d.On, Reason: d.Reason, At: stamp(w.now)}})
+	hop := meta.Transition{From: w.place.Phase, To: to, Event: d.On, Reason: d.Reason, Message: Cut(d.Message), At: stamp(w.now)}
+	w.hops = append(w.hops, Hop{w.lane, hop})
+	if w.progress != nil {
+		remember(w.progress, hop)
+	}
 	w.last = Decision{Reason: d.Reason, Message: d.Message}
 	*w.place = meta.Place{Phase: to, Since: stamp(w.now)}
 	switch rule := w.rules.Phases[to]; {
@@ -80,7 +89,11 @@ func fire(on Event) Decision { return Fire(on, Reason(on)) }
 func (w *walker[I]) guard() {
 	for _, g := range w.rules.Guards {
 		if w.rules.guards(g, w.place.Phase) && g.When(w.input()) {
-			w.enter(g.To, fire(g.On))
+			d := fire(g.On)
+			if g.Say != nil {
+				d = d.Because("%s", g.Say(w.input()))
+			}
+			w.enter(g.To, d)
 			return
 		}
 	}
@@ -104,7 +117,10 @@ func (w *walker[I]) decide() (Decision, error) {
 	hold := w.inTheWay(d, in)
 	w.keepTime(hold)
 	if (d.On == "" || hold.is) && rule.Late != "" && late(w.place, w.now) {
-		d = fire(rule.Late)
+		if hold.is {
+			d = hold.wait
+		}
+		d = w.giveUp(rule, d)
 		hold = w.inTheWay(d, in)
 	}
 	if hold.is && !d.Save {
@@ -120,16 +136,34 @@ func (w *walker[I]) patient(d Decision) Decision {
 	if d.Waits() || len(w.hops) == 0 && !backingOff {
 		return d
 	}
-	wait := Wait(d.Reason, "retry").Because("%s", d.Message)
+	wait := Wait(d.Reason, retry).Because("%s", d.Message)
 	wait.BackOff = backingOff
 	return wait
 }
 
+// giveUp takes the Late edge, and says what was awaited in vain: the words of the
+// failure while an effect backs off, else those of the wait.
+func (w *walker[I]) giveUp(rule Rule[I], awaited Decision) Decision {
+	var v Verdict
+	if awaited.InVain != nil {
+		v = *awaited.InVain
+	}
+	what := cmp.Or(v.Message, awaited.Message, string(awaited.Reason))
+	if w.progress != nil && w.place.RetryAt != nil {
+		what = cmp.Or(w.progress.WaitingFor, what)
+	}
+	reason := rule.LateReason
+	if reason == Awaited {
+		reason = awaited.Reason
+	}
+	return Fire(rule.Late, cmp.Or(v.Reason, reason, Reason(rule.Late))).Because("%s: %s", rule.notDone(), what)
+}
+
 // fail lets an effect's error fire its edge, or else backs off.
-func (w *walker[I]) fail(class ErrorClass, uid string) []Hop {
+func (w *walker[I]) fail(o Outcome, uid string) []Hop {
 	rule := w.rules.Phases[w.place.Phase]
-	if on, fires := rule.Fail[class]; fires {
-		w.enter(rule.On[on], fire(on))
+	if on, fires := rule.Fail[ClassOf(o.Err)]; fires {
+		w.enter(rule.On[on], Fire(on, cmp.Or(ReasonOf(o.Err), Reason(on))).Because("%s", o.message()))
 	} else {
 		backOff(w.place, uid, w.now)
 	}

@@ -78,6 +78,10 @@ type Transition struct {
 	Event Event `json:"event"`
 	// reason is why it was taken.
 	Reason Reason `json:"reason"`
+	// message says in words why it was taken: what was seen, refused, or awaited in vain.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
 	// at is when it was taken.
 	At metav1.Time `json:"at"`
 }

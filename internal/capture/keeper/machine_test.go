@@ -112,7 +112,7 @@ func TestRetentionIsNotCutShort(t *testing.T) {
 			k := bench().Object()
 			k.Spec.Mode, k.Spec.TTL = c.mode, &metav1.Duration{Duration: 20 * time.Second}
 			k.Status.Phase = Expiring
-			report(k, input{Obj: k, World: World{Followed: Gone, Live: true, Namespace: Living}, Now: lost}, fsm.Decision{}, nil)
+			report(k, input{Obj: k, World: World{Followed: Gone, Live: true, Namespace: Living}, Now: lost}, fsm.Pass{})
 			if is := k.Status.ExpiresAt.Time; is.Before(c.until) || is.After(c.until.Add(time.Second)) {
 				t.Errorf("until %s, want %s", is, c.until)
 			}

@@ -37,8 +37,11 @@ type input = fsm.Input[*capturev1.ObjectKeeper, World]
 
 // Machine is the whole life of a keeper.
 var Machine = fsm.Machine[*capturev1.ObjectKeeper, World]{
-	Kind:       "ObjectKeeper",
-	Report:     report,
+	Kind:   "ObjectKeeper",
+	Report: report,
+	Wakes: []fsm.Wake{
+		{Name: "followed", By: fsm.ByWatch},
+	},
 	Conditions: conditions,
 	Rules: fsm.Rules[input]{
 		Start:  Pending,

@@ -14,7 +14,7 @@ const recheck = 30 * time.Second
 // report keeps when the object was lost and until when the keeper stays. Both
 // are stamped once: what the namespace was at the loss cannot be seen later. Mode
 // TTL knows its end from the beginning, and says so.
-func report(out *capturev1.ObjectKeeper, in input, _ fsm.Decision, _ []fsm.Outcome) {
+func report(out *capturev1.ObjectKeeper, in input, _ fsm.Pass) {
 	s := &out.Status
 	switch {
 	case in.Obj.Spec.Mode == capturev1.TTL:

@@ -1,10 +1,6 @@
 package manifestcapture
 
 import (
-	"fmt"
-
-	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
@@ -25,7 +21,7 @@ func cleaningUp(in input) fsm.Decision {
 	w, failure := in.World, in.Obj.Status.Failure
 	switch {
 	case failure == nil:
-		return fsm.Save(ReasonRecording)
+		return fsm.Save(ReasonRemoving)
 	case w.Work.State == Running:
 		return fsm.Do(ReasonStoppingWork, StopWork{}).In(glance).Because("work under way to be stopped")
 	case unjudged(in.Obj):
@@ -40,35 +36,4 @@ func cleaningUp(in input) fsm.Decision {
 		return fsm.Do(ReasonRemoving, effects...).In(glance).Because("what was made to be removed")
 	}
 	return fsm.Fire(Cleaned, failure.Reason).Because("%s", failure.Message)
-}
-
-// failure is why a request has come to be cleaned up: the last move says how.
-func failure(in input, last meta.Transition) *capturev1.RequestFailure {
-	switch last.Event {
-	case TimedOut:
-		return &capturev1.RequestFailure{Reason: capturev1.ReasonDeadlineExceeded, Message: overdue(in, last.From)}
-	case fsm.Lost:
-		return &capturev1.RequestFailure{Reason: meta.Reason(fsm.Lost), Message: "the status was lost after the work had begun; make another request"}
-	}
-	// What was said is asked again: a decision is a function of what it saw.
-	var d fsm.Decision
-	switch last.From {
-	case Preparing:
-		d = decidePreparing(in)
-	case Reading:
-		d = decideReading(in)
-	case Writing:
-		d = decideWriting(in)
-	case Verifying:
-		d = decideVerifying(in)
-	}
-	return &capturev1.RequestFailure{Reason: last.Reason, Message: fsm.Cut(d.Message)}
-}
-
-func overdue(in input, phase fsm.Phase) string {
-	said := fmt.Sprintf("not finished within %d seconds, in phase %s", in.Obj.Spec.DeadlineSeconds, phase)
-	if in.Obj.Status.Phase == phase && in.Obj.Status.WaitingFor != "" {
-		said += "; it waited for " + in.Obj.Status.WaitingFor
-	}
-	return fsm.Cut(said)
 }

@@ -46,7 +46,6 @@ const (
 	ReasonCheckpointWritten fsm.Reason = "CheckpointWritten" // it is there
 	ReasonVerifying         fsm.Reason = "Verifying"         // chunks are being read back
 	ReasonMomentLost        fsm.Reason = "MomentLost"        // the API server no longer knows the moment: another is chosen
-	ReasonRecording         fsm.Reason = "Recording"         // why it fails is being saved
 	ReasonStoppingWork      fsm.Reason = "StoppingWork"      // work under way is stopped
 	ReasonRemoving          fsm.Reason = "Removing"          // what was made is being removed
 )
@@ -57,7 +56,7 @@ func working(doc string, decide func(input) fsm.Decision, on fsm.Event, to fsm.P
 	return fsm.Rule[input]{
 		Doc: doc, Class: fsm.Working, Decide: decide,
 		On:    map[fsm.Event]fsm.Phase{on: to, Refused: CleaningUp, TimedOut: CleaningUp},
-		Until: deadline, Late: TimedOut,
+		Until: deadline, Late: TimedOut, LateReason: capturev1.ReasonDeadlineExceeded,
 	}
 }
 
@@ -80,8 +79,13 @@ func deadline(in input) time.Time { return request.Deadline(in.Obj, in.Obj.Spec.
 var Machine = fsm.Machine[*capturev1.ManifestCaptureRequest, World]{
 	Kind:    "ManifestCaptureRequest",
 	OneShot: true,
-	Lost:    lost,
-	Report:  report,
+	Lost:    lost, LostMessage: "the status was lost after the work had begun; make another request",
+	Report: report,
+	Wakes: []fsm.Wake{
+		{Name: "work", By: fsm.ByWorker},
+		{Name: "api", By: fsm.ByTimer, Every: recheck},
+		{Name: "volumes", By: fsm.ByTimer, Every: recheck},
+	},
 	Rules: fsm.Rules[input]{
 		Start:  Pending,
 		Groups: []fsm.Group{{Name: "Working", Phases: []fsm.Phase{Pending, Preparing, Reading, Writing, Verifying}}},
@@ -89,7 +93,7 @@ var Machine = fsm.Machine[*capturev1.ManifestCaptureRequest, World]{
 			Pending: {
 				Doc: "The request was not looked at yet.", Class: fsm.Working, Decide: decidePending,
 				On:    map[fsm.Event]fsm.Phase{Begun: Preparing, TimedOut: CleaningUp},
-				Until: deadline, Late: TimedOut,
+				Until: deadline, Late: TimedOut, LateReason: capturev1.ReasonDeadlineExceeded,
 			},
 			Preparing: working("The keeper is made, what the request needs is looked at, and a moment is chosen.", decidePreparing, Chosen, Reading),
 			Reading:   working("All objects are read as they were at that moment.", decideReading, Read, Writing),

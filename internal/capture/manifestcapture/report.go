@@ -11,16 +11,16 @@ import (
 )
 
 // report notes the moment before anything is read, what was found, and what came of it.
-func report(out *capturev1.ManifestCaptureRequest, in input, d fsm.Decision, _ []fsm.Outcome) {
+func report(out *capturev1.ManifestCaptureRequest, in input, p fsm.Pass) {
 	s, w := &out.Status, in.World
 	switch s.Phase {
 	case Reading, Writing:
-		reportRead(s, w, d)
+		reportRead(s, w, p.Decision)
 	case Verifying, Succeeded:
 		reportCheckpoint(s, w)
 	case CleaningUp:
-		if s.Failure == nil && len(s.History) > 0 {
-			s.Failure = failure(in, s.History[len(s.History)-1])
+		if s.Failure == nil {
+			s.Failure = request.FailureOf(&s.Progress, CleaningUp)
 		}
 	}
 	if (s.Phase == Succeeded || s.Phase == Failed) && s.CompletionTimestamp == nil {

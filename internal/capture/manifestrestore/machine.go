@@ -21,6 +21,12 @@ var Machine = fsm.Machine[*capturev1.ManifestRestoreRequest, World]{
 	OneShot: true,
 	Lost:    lost,
 	Report:  report,
+	Wakes: []fsm.Wake{
+		{Name: "work", By: fsm.ByWorker},
+		{Name: "source", By: fsm.ByWatch},
+		{Name: "volumes", By: fsm.ByWatch},
+		{Name: "keeper", By: fsm.ByTimer, Every: recheck},
+	},
 	Rules: fsm.Rules[input]{
 		Start: Pending,
 		Groups: []fsm.Group{

@@ -13,7 +13,7 @@ import (
 )
 
 // report keeps which checkpoint it is, what became of the objects, and when it ended.
-func report(out *capturev1.ManifestRestoreRequest, in input, _ fsm.Decision, _ []fsm.Outcome) {
+func report(out *capturev1.ManifestRestoreRequest, in input, _ fsm.Pass) {
 	s := &out.Status
 	if s.CheckpointRef == nil && in.World.Source.Sight == Found && s.Phase != Pending && s.Phase != Preparing {
 		s.CheckpointRef = in.World.Source.Checkpoint.DeepCopy()

@@ -53,6 +53,10 @@ var back = map[fsm.Event]fsm.Phase{Turned: Idle}
 var Machine = fsm.Machine[*Restore, World]{
 	Kind:   "Restore",
 	Report: report,
+	Wakes: []fsm.Wake{
+		{Name: "requests", By: fsm.ByWatch},
+		{Name: "claims", By: fsm.ByWatch},
+	},
 	Rules: fsm.Rules[input]{
 		Start:  Idle,
 		Groups: []fsm.Group{{Name: "Acting", Phases: []fsm.Phase{Claiming, Provisioning, Moving, Discarding}}},

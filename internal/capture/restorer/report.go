@@ -24,13 +24,13 @@ func (v Volume) Answer() (string, error) {
 }
 
 // report remembers what the driver has answered, for as long as it is being asked.
-func report(out *Restore, _ input, _ fsm.Decision, outcomes []fsm.Outcome) {
+func report(out *Restore, _ input, p fsm.Pass) {
 	s := &out.Status
 	if s.Phase != Provisioning {
 		s.Volume, s.Trouble = nil, nil
 		return
 	}
-	for _, o := range outcomes {
+	for _, o := range p.Outcomes {
 		if _, asked := o.Effect.(CreateVolume); !asked {
 			continue
 		}

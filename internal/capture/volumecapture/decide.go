@@ -14,24 +14,6 @@ const recheck = 30 * time.Second
 // barrier is how soon an object is looked at again whose UID is not known.
 const barrier = time.Second
 
-// untilLate lets a phase say, when its time is over, what it has waited for.
-func untilLate(decide func(input) fsm.Decision) func(input) fsm.Decision {
-	return func(in input) fsm.Decision {
-		d, p := decide(in), in.Obj.Status.Place
-		if d.On != "" || p.Deadline == nil || p.HeldSince != nil || in.Now.Before(p.Deadline.Time) {
-			return d
-		}
-		return fsm.Fire(DeadlineExceeded, capturev1.ReasonDeadlineExceeded).Because("%s", gaveUpOn(d.Message))
-	}
-}
-
-func gaveUpOn(awaited string) string {
-	if awaited == "" {
-		return ""
-	}
-	return "waited in vain for " + awaited
-}
-
 func decidePending(in input) fsm.Decision {
 	if in.World.Keeping.Sight == request.Taken {
 		return keeperTaken(in)
@@ -148,16 +130,21 @@ func decideCapturing(in input) fsm.Decision {
 	case c.Sight != Ours:
 		return capturing(in)
 	case c.Deleting:
-		return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost)
+		return artifactLost()
 	case c.Ready && c.Handle != "":
 		return fsm.Fire(Captured, capturev1.ReasonCompleted).Because("VolumeSnapshotContent %s is the capture", ContentName(in.Obj.UID))
 	case c.Error != "" && in.Obj.Spec.OnTransientError == capturev1.FailAtOnce:
-		return fsm.Fire(GaveUp, capturev1.ReasonDriverError)
+		return fsm.Fire(GaveUp, capturev1.ReasonDriverError).Because("the driver says: %s", c.Error)
 	case c.Error != "":
 		return fsm.Wait(ReasonDriverRetries, "content").In(recheck).
-			Because("the driver, which reports an error and tries again: see status.error of VolumeSnapshotContent %s", ContentName(in.Obj.UID))
+			Because("the driver, which reports an error and tries again: see status.error of VolumeSnapshotContent %s", ContentName(in.Obj.UID)).
+			OrLate(fsm.Verdict{Message: captured(in) + "; the driver says: " + c.Error})
 	}
 	return capturing(in)
+}
+
+func artifactLost() fsm.Decision {
+	return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost).Because("somebody deleted what the request had made, or its keeper")
 }
 
 // snapshottable says what keeps the content from being made.
@@ -190,7 +177,7 @@ func snapshot(in input) fsm.Decision {
 	w := in.World
 	switch k := w.Keeping; {
 	case k.Sight == request.Missing, k.Sight == request.Taken:
-		return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost)
+		return artifactLost()
 	case k.Sight != request.Ours || k.UID == "" || outdated(in):
 		return fsm.Wait(ReasonCapturing, "keeper").In(barrier).Because("%s", captured(in))
 	}

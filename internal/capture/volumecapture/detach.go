@@ -54,7 +54,7 @@ func decideDetaching(in input) fsm.Decision {
 	case !looked(w) || outdated(in):
 		return detaching(in).In(barrier)
 	case w.Volume.Sight == Missing || w.Volume.UID != s.Detached.UID || !kept(w):
-		return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost)
+		return artifactLost()
 	case w.Volume.Mark.By != in.Obj.UID:
 		return mark(in)
 	case claimed(in):
@@ -112,17 +112,27 @@ func take(in input) fsm.Decision {
 		return fsm.Wait(ReasonClaimGoing, "claim").In(recheck).
 			Because("PersistentVolumeClaim %s, which is deleted, to be gone: a pod may still use it", in.Obj.Spec.Target.Name)
 	case w.Volume.Deleting, w.Volume.ClaimUID != w.Claim.UID:
-		return fsm.Fire(GaveUp, capturev1.ReasonInvalidTarget)
+		return boundElsewhere(in)
 	case !w.Users.Looked:
 		return detaching(in)
 	case w.Users.Pod != "":
-		return fsm.Fire(GaveUp, capturev1.ReasonInUse)
+		return fsm.Fire(GaveUp, capturev1.ReasonInUse).Because("%s", usedBy(in))
 	case w.Holder.Sight == Taken:
-		return fsm.Fire(GaveUp, capturev1.ReasonNameTaken)
+		return holderTaken(in)
 	case w.Volume.Policy != retain: // somebody changed it meanwhile
 		return do(in, MarkVolume{seen(w.Volume), in.Obj.Status.Detached.ReclaimPolicy, *in.Obj.Status.Origin})
 	}
 	return do(in, DeleteClaim{w.Claim.UID, w.Claim.ResourceVersion})
+}
+
+func boundElsewhere(in input) fsm.Decision {
+	return fsm.Fire(GaveUp, capturev1.ReasonInvalidTarget).
+		Because("PersistentVolume %s is being deleted, or bound to another claim by now", in.World.Volume.Name)
+}
+
+func holderTaken(in input) fsm.Decision {
+	return fsm.Fire(GaveUp, capturev1.ReasonNameTaken).
+		Because("PersistentVolumeClaim %s, which would hold the volume, exists and is not of this request", HolderName(in.Obj.UID))
 }
 
 // hold gives the volume to its holder, and then its policy back.
@@ -131,9 +141,9 @@ func hold(in input) fsm.Decision {
 	given := h.Sight == Ours && h.UID != "" && v.ClaimUID == h.UID
 	switch {
 	case !given && v.ClaimUID != s.Origin.ClaimUID: // somebody has it by now
-		return fsm.Fire(GaveUp, capturev1.ReasonInvalidTarget)
+		return boundElsewhere(in)
 	case h.Sight == Taken:
-		return fsm.Fire(GaveUp, capturev1.ReasonNameTaken)
+		return holderTaken(in)
 	case h.Sight == Missing:
 		return do(in, CreateHolder{in.World.Keeping.UID, seen(v)})
 	case h.UID == "":

@@ -54,8 +54,15 @@ type input = fsm.Input[*capturev1.VolumeCaptureRequest, World]
 var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 	Kind:    "VolumeCaptureRequest",
 	OneShot: true,
-	Lost:    lost,
-	Report:  report,
+	Lost:    lost, LostMessage: "the status was lost after the work had begun; look whether the capture is there, and make another request if it is not",
+	Report: report,
+	Wakes: []fsm.Wake{
+		{Name: "claim", By: fsm.ByWatch},
+		{Name: "volume", By: fsm.ByWatch},
+		{Name: "holder", By: fsm.ByWatch},
+		{Name: "content", By: fsm.ByWatch},
+		{Name: "keeper", By: fsm.ByWatch},
+	},
 	Rules: fsm.Rules[input]{
 		Start: Pending,
 		Groups: []fsm.Group{
@@ -67,7 +74,7 @@ var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 			Pending: {
 				Doc:    "Looking whether the claim can be captured.",
 				Class:  fsm.Working,
-				Decide: untilLate(decidePending),
+				Decide: decidePending,
 				On:     map[fsm.Event]fsm.Phase{Accepted: Preparing, Refused: Failed, DeadlineExceeded: Failed},
 				Until:  deadline,
 				Late:   DeadlineExceeded,
@@ -75,7 +82,7 @@ var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 			Preparing: {
 				Doc:    "Making the keeper, which will own what is made.",
 				Class:  fsm.Working,
-				Decide: untilLate(decidePreparing),
+				Decide: decidePreparing,
 				On: map[fsm.Event]fsm.Phase{SnapshotBegins: Capturing, DetachBegins: Detaching, Refused: Failed,
 					DeadlineExceeded: Failed, Forbidden: Failed},
 				Until: deadline,

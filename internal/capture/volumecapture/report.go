@@ -1,7 +1,6 @@
 package volumecapture
 
 import (
-	"slices"
 	"time"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
@@ -10,12 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
 // report keeps what cannot be seen later: where the capture came from, how the volume was,
 // why the request was given up; and in the end what was captured.
-func report(out *capturev1.VolumeCaptureRequest, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
+func report(out *capturev1.VolumeCaptureRequest, in input, _ fsm.Pass) {
 	s := &out.Status
 	if s.Phase != Pending && s.Origin == nil {
 		s.Origin = origin(in)
@@ -24,7 +24,8 @@ func report(out *capturev1.VolumeCaptureRequest, in input, _ fsm.Decision, outco
 		s.Detached = taken(in)
 	}
 	if s.Phase == CleaningUp && s.Failure == nil {
-		s.Failure = failed(out, in, outcomes)
+		s.Failure = request.FailureOf(&s.Progress, CleaningUp)
+		s.Failure.Message = fsm.Cut(s.Failure.Message + leftBehind(in))
 	}
 	if s.Phase == Succeeded {
 		s.ArtifactRef = artifact(in)
@@ -89,52 +90,6 @@ func size(c Content) *resource.Quantity {
 		return nil
 	}
 	return resource.NewQuantity(*c.Size, resource.BinarySI)
-}
-
-// failed is why the request was given up: the reason of its last move, in words.
-func failed(out *capturev1.VolumeCaptureRequest, in input, outcomes []fsm.Outcome) *capturev1.RequestFailure {
-	f := &capturev1.RequestFailure{Reason: fsm.Reason(fsm.Lost)}
-	for _, move := range slices.Backward(out.Status.History) {
-		if move.To == CleaningUp {
-			f.Reason = move.Reason
-			break
-		}
-	}
-	f.Message = fsm.Cut(words(in, f.Reason, outcomes))
-	return f
-}
-
-func words(in input, why fsm.Reason, outcomes []fsm.Outcome) string {
-	for _, o := range outcomes {
-		if o.Err != nil {
-			return o.Effect.String() + ": " + fsm.Said(o.Err)
-		}
-	}
-	switch why {
-	case capturev1.ReasonDriverError:
-		return "the driver says: " + in.World.Content.Error
-	case capturev1.ReasonDeadlineExceeded:
-		return gaveUpOn(awaited(in)) + leftBehind(in)
-	case capturev1.ReasonArtifactLost:
-		return "somebody deleted what the request had made, or its keeper" + leftBehind(in)
-	}
-	for _, refuses := range []func(input) (fsm.Decision, bool){snapshottable, detachable, capturable} {
-		if d, stop := refuses(in); stop && d.Reason == why {
-			return d.Message + leftBehind(in)
-		}
-	}
-	return "PersistentVolume " + in.World.Volume.Name + " is bound to another claim by now" + leftBehind(in)
-}
-
-// awaited is what was waited for when the time was over.
-func awaited(in input) string {
-	switch {
-	case in.Obj.Spec.Mode == capturev1.Detach:
-		return detached(in)
-	case in.World.Content.Error != "":
-		return captured(in) + "; the driver says: " + in.World.Content.Error
-	}
-	return captured(in)
 }
 
 // leftBehind says what a person must see to after a volume was taken from its claim.

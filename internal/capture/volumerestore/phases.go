@@ -66,8 +66,13 @@ func deadline(in input) time.Time { return request.Deadline(in.Obj, in.Obj.Spec.
 var Machine = fsm.Machine[*capturev1.VolumeRestoreRequest, World]{
 	Kind:    "VolumeRestoreRequest",
 	OneShot: true,
-	Lost:    lost,
-	Report:  report,
+	Lost:    lost, LostMessage: "the status was lost after the request had begun; look whether the claim is there, and make another request if it is not",
+	Report: report,
+	Wakes: []fsm.Wake{
+		{Name: "captures", By: fsm.ByWatch},
+		{Name: "claims", By: fsm.ByWatch},
+		{Name: "keepers", By: fsm.ByWatch},
+	},
 	Rules: fsm.Rules[input]{
 		Start:  Pending,
 		Groups: []fsm.Group{{Name: "Working", Phases: []fsm.Phase{Pending, Preparing, Restoring, Rehearsing}}},

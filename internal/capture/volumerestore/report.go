@@ -1,7 +1,6 @@
 package volumerestore
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -25,7 +24,7 @@ func sourced(phase fsm.Phase, w World) bool {
 
 // report notes what is restored once it is decided, what was made, and why a request is
 // given up while that must not be forgotten.
-func report(out *capturev1.VolumeRestoreRequest, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
+func report(out *capturev1.VolumeRestoreRequest, in input, _ fsm.Pass) {
 	s, w := &out.Status, in.World
 	if s.Source == nil && w.Source.Sight == Ready && sourced(s.Phase, w) {
 		s.Source = w.Source.Resolved.DeepCopy()
@@ -37,42 +36,12 @@ func report(out *capturev1.VolumeRestoreRequest, in input, _ fsm.Decision, outco
 		}
 	}
 	if s.Phase == CleaningUp && s.Failure == nil {
-		s.Failure = verdictOf(out, in, outcomes)
+		s.Failure = request.FailureOf(&s.Progress, CleaningUp)
 	}
 	if s.Phase == Succeeded || s.Phase == Failed {
 		s.Failure = nil // the condition has it
 		s.CompletionTimestamp = &metav1.Time{Time: in.Now.Truncate(time.Second)}
 	}
-}
-
-// verdictOf puts into words why the last move was to CleaningUp.
-func verdictOf(out *capturev1.VolumeRestoreRequest, in input, outcomes []fsm.Outcome) *capturev1.RequestFailure {
-	last := meta.Transition{Event: fsm.Lost, Reason: fsm.Reason(fsm.Lost)}
-	for _, move := range out.Status.History {
-		last = move
-	}
-	v := &capturev1.RequestFailure{Reason: last.Reason}
-	for _, o := range outcomes {
-		if o.Err != nil {
-			v.Message = o.Effect.String() + ": " + fsm.Said(o.Err)
-		}
-	}
-	for _, said := range []verdict{refused(in), troubled(in), {decideRehearsing(in).Reason, decideRehearsing(in).Message}} {
-		if v.Message == "" && said.Reason == last.Reason {
-			v.Message = said.Message
-		}
-	}
-	switch {
-	case v.Message != "":
-	case last.Reason == capturev1.ReasonDeadlineExceeded:
-		v.Message = fmt.Sprintf("not done %d seconds after it was made%s", in.Obj.Spec.DeadlineSeconds, waited(out, in))
-	case last.Reason == capturev1.ReasonSourceNotReady:
-		v.Message = in.World.Source.What + " was not finished in time"
-	case last.Event == fsm.Lost:
-		v.Message = "the status was lost after the request had begun; look whether the claim is there, and make another request if it is not"
-	}
-	v.Message = fsm.Cut(v.Message)
-	return v
 }
 
 // leftBehind says what a person must see to where the claim was left without its volume.
@@ -82,16 +51,4 @@ func leftBehind(in input) string {
 	}
 	return "; " + claimName(in) + " is left, or what waits for it would be given an empty one. " +
 		"If it is not bound by now, delete what waits for it, then the claim, and restore again"
-}
-
-// waited says what a request has waited for, as far as that is known.
-func waited(out *capturev1.VolumeRestoreRequest, in input) string {
-	what := in.Obj.Status.WaitingFor
-	if what == "" && out.Status.Source != nil {
-		what = awaited(in, out.Status.Source)
-	}
-	if what == "" {
-		return ""
-	}
-	return "; it waited for " + what
 }

@@ -59,7 +59,7 @@ func (x explorer[T, W]) ask(in fsm.Input[T, W]) error {
 		x.note(h)
 	}
 	if len(s.Decision.Do) > 0 {
-		for _, class := range []fsm.ErrorClass{fsm.Transient, fsm.Changed, fsm.Refused} {
+		for _, class := range fsm.ErrorClasses {
 			failed := fsm.Outcome{Effect: s.Decision.Do[0], Err: &fsm.Error{Class: class, Err: errors.New("no")}}
 			for _, h := range x.reduce(in, s, []fsm.Outcome{failed}).Hops[len(s.Hops):] {
 				x.note(h)
@@ -82,6 +82,9 @@ func (x explorer[T, W]) note(h fsm.Hop) {
 func (x explorer[T, W]) sound(in fsm.Input[T, W], s fsm.Step[T]) error {
 	d, p := s.Decision, s.Obj.GetProgress()
 	final := x.Machine.Phases[p.Phase].Decide == nil
+	if name, unknown := x.Machine.UnknownWake(s.Wakes); unknown {
+		return fmt.Errorf("%s waits for %q, which is not in the table of wakes", p.Phase, name)
+	}
 	switch {
 	case s.Circled:
 		return fmt.Errorf("runs in a circle: %v, then %s", s.Hops, d.Message)

@@ -49,7 +49,7 @@ func executionFaults() map[string]planted {
 		return fsm.Decision{On: execution.Clear, Save: true, Reason: "R"}, true
 	})
 
-	oddReason := deciding(execution.Validated, func(runInput) (fsm.Decision, bool) { return fsm.Wait("is it valid?", "w"), true })
+	oddReason := deciding(execution.Validated, func(runInput) (fsm.Decision, bool) { return fsm.Wait("is it valid?", "target"), true })
 
 	forever := deciding(execution.Validated, func(in runInput) (fsm.Decision, bool) {
 		return fsm.Wait("ReservedByOther"), in.World.Holder == "other"
@@ -89,6 +89,8 @@ func executionFaults() map[string]planted {
 	hold.When = func(in runInput) (string, bool) { in.Obj.Status.Plans = 9; return "", false }
 	holdWriter.Machine.Holds = []fsm.Hold[runInput]{hold}
 
+	misspelt := deciding(execution.Validated, func(runInput) (fsm.Decision, bool) { return fsm.Wait("NotLooked", "traget"), true })
+
 	asked := 0
 	moody := deciding(execution.Validating, func(runInput) (fsm.Decision, bool) {
 		asked++
@@ -101,6 +103,7 @@ func executionFaults() map[string]planted {
 		"two decisions at once":               {twoThings.Explore, "decides on two things at once"},
 		"a reason that cannot be saved":       {oddReason.Explore, "a reason that the API server refuses"},
 		"a wait for nothing":                  {forever.Explore, "waits for nothing"},
+		"a wait for what nobody tells":        {misspelt.Explore, `waits for "traget", which is not in the table of wakes`},
 		"a guard that loops":                  {looping.Explore, "runs in a circle"},
 		"the deadline before success":         {lateFirst.Late, "in time"},
 		"nothing seen is taken for success":   {blind.Blind, "sees nothing, and takes it for success"},
@@ -135,8 +138,8 @@ func jobFaults() map[string]planted {
 			return own(in)
 		}
 	})
-	believed.Machine.Report = reporting(func(out *run, d fsm.Decision, o []fsm.Outcome) {
-		if len(o) > 0 && o[0].Err == nil && d.Reason == "Prepared" {
+	believed.Machine.Report = reporting(func(out *run, p fsm.Pass) {
+		if len(p.Outcomes) > 0 && p.Outcomes[0].Err == nil && p.Decision.Reason == "Prepared" {
 			out.Status.Effect = execution.Started
 		}
 	})
@@ -187,8 +190,8 @@ func twice() runBench {
 		s := in.Obj.Status
 		return fsm.Do("Prepared", execution.CreateJob{Owner: string(in.Obj.UID)}), s.JobUID == "" && s.Before != ""
 	})
-	b.Machine.Report = reporting(func(out *run, d fsm.Decision, o []fsm.Outcome) {
-		if len(o) > 0 && d.Reason == "Prepared" {
+	b.Machine.Report = reporting(func(out *run, p fsm.Pass) {
+		if len(p.Outcomes) > 0 && p.Decision.Reason == "Prepared" {
 			out.Status.JobUID = "job-x1"
 		}
 	})
@@ -204,10 +207,10 @@ func twice() runBench {
 }
 
 // reporting is the execution's report, and more.
-func reporting(more func(*run, fsm.Decision, []fsm.Outcome)) func(*run, runInput, fsm.Decision, []fsm.Outcome) {
-	return func(out *run, in runInput, d fsm.Decision, o []fsm.Outcome) {
-		execution.Machine.Report(out, in, d, o)
-		more(out, d, o)
+func reporting(more func(*run, fsm.Pass)) func(*run, runInput, fsm.Pass) {
+	return func(out *run, in runInput, p fsm.Pass) {
+		execution.Machine.Report(out, in, p)
+		more(out, p)
 	}
 }
 

@@ -91,8 +91,8 @@ func watched[T fsm.Subject[T], W any](m *fsm.Machine[T, W], w *watcher) *fsm.Mac
 		}
 	}
 	if m.Report != nil {
-		out.Report = func(obj T, in fsm.Input[T, W], d fsm.Decision, o []fsm.Outcome) {
-			w.look("Report", given(in), func() { m.Report(obj, in, d, o) })
+		out.Report = func(obj T, in fsm.Input[T, W], p fsm.Pass) {
+			w.look("Report", given(in), func() { m.Report(obj, in, p) })
 		}
 	}
 	return &out

@@ -3,9 +3,6 @@ package cluster
 import (
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -193,22 +190,14 @@ func recoverAfter(in input) time.Duration {
 	return min(max(wait, firstRecovery), lastRecovery)
 }
 
-// lastWords are those of the failure, as long as it stands, or what was awaited
-// when the time was over: neither can be seen in the World.
+// lastWords are those of the move that led here: the World does not show them.
 func lastWords(in input) fsm.Decision {
-	reason, words := ReasonUnfinished, "not done in time"
-	for _, of := range []string{fsm.Stalled, fsm.Ready} {
-		c := apimeta.FindStatusCondition(in.Obj.Status.Conditions, of)
-		if c != nil && c.Status == failing[of] && c.Reason != string(ReasonDataLost) {
-			reason, words = fsm.Reason(c.Reason), c.Message
-			break
-		}
+	move, known := fsm.LastMove(&in.Obj.Status.Progress, Failed)
+	if !known || move.Event == DataLost {
+		move.Reason, move.Message = ReasonUnfinished, "not done in time"
 	}
-	return fsm.Wait(reason, "children", "pods", "valkey").Because("%s", words)
+	return fsm.Wait(move.Reason, "children", "pods", "valkey").Because("%s", move.Message)
 }
-
-// failing is the status of the conditions that tell of a failure.
-var failing = map[string]metav1.ConditionStatus{fsm.Stalled: metav1.ConditionTrue, fsm.Ready: metav1.ConditionFalse}
 
 func healthyWords(w World) string {
 	return words(len(w.Nodes)) + " nodes are ready, all " + words(topology.TotalSlots) + " slots are served"

@@ -33,10 +33,10 @@ func Wanted(c *valkeyv1.ValkeyCluster) Shape {
 }
 
 // report copies what was seen into the status. What was not seen stays.
-func report(out *valkeyv1.ValkeyCluster, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
-	noteFailover(out, in, outcomes)
+func report(out *valkeyv1.ValkeyCluster, in input, p fsm.Pass) {
+	noteFailover(out, in, p.Outcomes)
 	notePlan(out, in)
-	out.Status.Proofs = plan.Record(out.Status.Proofs, in.Now, outcomes)
+	out.Status.Proofs = plan.Record(out.Status.Proofs, in.Now, p.Outcomes)
 	noteAccess(out, in.World)
 	s, w := &out.Status, in.World
 	s.Endpoint = fmt.Sprintf("%s.%s.svc:%d", out.Name, out.Namespace, valkeyv1.ClientPort)

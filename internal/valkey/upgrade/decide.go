@@ -6,6 +6,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -31,7 +32,7 @@ func decidePending(in input) fsm.Decision {
 	case w.Reservation.State == Ours:
 		return fsm.Fire(Reserved, ReasonReserved)
 	case w.Reservation.State == Others:
-		return fsm.Wait(ReasonReservedByOther, "cluster").In(recheck).Because("reserved by %s", w.Reservation.Holder)
+		return fsm.Wait(ReasonReservedByOther, reserve.Wake.Name).Because("reserved by %s", w.Reservation.Holder)
 	}
 	return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
 }

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -119,7 +120,7 @@ func decideWaitingForSync(in shard) fsm.Decision {
 		return s.awaitSync(in, n, doubt)
 	}
 	if left := settle - in.Now.Sub(in.Place.Since.Time); left > 0 {
-		return fsm.Wait(ReasonNotInSync, "valkey").In(left).Because("shard %s: all to know that it is in sync", in.Lane)
+		return fsm.Wait(ReasonNotInSync, "valkey").In(left).Because("shard %s: all to know that it is in sync", in.Lane).OrLate(fsm.Verdict{Reason: ReasonSyncTimeout})
 	}
 	if _, old := s.outdatedReplica(); old {
 		return fsm.Fire(NextReplica, ReasonInSync)
@@ -154,13 +155,16 @@ func (s sight) awaitTemplate(in shard) fsm.Decision {
 // awaitPod waits for a pod, and says what is wrong with it.
 func (s sight) awaitPod(in shard, n topology.Node) fsm.Decision {
 	if n.Name == s.Replacing && n.Trouble == "" {
-		return fsm.Wait(ReasonReplacing, "pods", "valkey").In(glance).Because("shard %s: %s to come back", in.Lane, n.Name)
+		return fsm.Wait(ReasonReplacing, "pods", "valkey").In(glance).Because("shard %s: %s to come back", in.Lane, n.Name).
+			OrLate(fsm.Verdict{Reason: ReasonPodNotReady})
 	}
-	return fsm.Wait(ReasonPodNotReady, "pods", "valkey").In(glance).Because("shard %s: %s to answer", in.Lane, describe(n))
+	return fsm.Wait(ReasonPodNotReady, "pods", "valkey").In(glance).Because("shard %s: %s to answer", in.Lane, describe(n)).
+		OrLate(fsm.Verdict{Reason: ReasonPodNotReady})
 }
 
 func (s sight) awaitSync(in shard, n topology.Node, doubt string) fsm.Decision {
-	return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("shard %s: %s to have all of the shard: it %s", in.Lane, n.Name, doubt)
+	return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("shard %s: %s to have all of the shard: it %s", in.Lane, n.Name, doubt).
+		OrLate(fsm.Verdict{Reason: ReasonSyncTimeout})
 }
 
 // mustGoBack says that a shard that was changed is to have again what it had before.
@@ -181,6 +185,12 @@ func cannotGoBack(in shard) bool {
 func downgraded(in shard) bool {
 	_, is := older(in)
 	return is && !in.Obj.Spec.AllowDowngrade && in.Obj.Status.Phase == InProgress
+}
+
+func whyNotDowngrade(in shard) string {
+	n, _ := older(in)
+	return fmt.Sprintf("shard %s: %s came back with version %s, older than %s of its primary; set allowDowngrade if that is meant",
+		in.Lane, n.Name, n.Server.Version, look(in).owner.Server.Version)
 }
 
 func older(in shard) (topology.Node, bool) {

@@ -5,6 +5,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
 // checksTimeout is how long the cluster may take to become whole: while it does not,
@@ -13,14 +14,28 @@ const checksTimeout = 10 * time.Minute
 
 type input = fsm.Input[*valkeyv1.ValkeyUpgrade, World]
 
+const statusLost = "the status of this upgrade was lost after it had begun, or a newer upgrade has changed the cluster; it is never begun " +
+	"again: look at what the pods run, and make another upgrade"
+
+// say is a guard that has one thing to say.
+func say(words string) func(input) string { return func(input) string { return words } }
+
 // Machine is the whole procedure.
 var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
-	Kind:       "ValkeyUpgrade",
-	OneShot:    true,
-	Lost:       lost,
-	Reflex:     keepReservation,
-	Conditions: conditions,
-	Report:     report,
+	Kind:    "ValkeyUpgrade",
+	OneShot: true,
+	Lost:    lost,
+	Reflex:  keepReservation,
+	Report:  report,
+	Wakes: []fsm.Wake{
+		{Name: "cluster", By: fsm.ByWatch},
+		{Name: "pods", By: fsm.ByWatch},
+		{Name: "children", By: fsm.ByWatch},
+		{Name: "valkey", By: fsm.ByTimer, Every: recheck},
+		{Name: "captures", By: fsm.ByTimer, Every: recheck},
+		reserve.Wake,
+	},
+	LostMessage: statusLost,
 	Lanes: &fsm.Lanes[*valkeyv1.ValkeyUpgrade, World]{
 		Rules: shardRules,
 		In:    []fsm.Phase{InProgress, RollingBack},
@@ -34,15 +49,16 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
 			{Name: "Nothing changed yet", Phases: []fsm.Phase{Pending, PreChecks}},
 		},
 		Guards: []fsm.Guard[input]{
-			{On: ClusterGone, To: Failed, When: clusterGone},
-			{On: fsm.Lost, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: begun},
-			{On: Superseded, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: superseded},
+			{On: ClusterGone, To: Failed, When: clusterGone, Say: say("the cluster that was to be upgraded is gone")},
+			{On: fsm.Lost, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: begun, Say: say(statusLost)},
+			{On: Superseded, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: superseded,
+				Say: say("another upgrade that is not older has changed the cluster meanwhile; make another one if this is still wanted")},
 		},
 		Holds: []fsm.Hold[input]{
 			{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"},
 			{Reason: ReasonClusterDeleting, When: deleting, Wake: "cluster"},
 			{Reason: ReasonClusterPaused, When: paused, Wake: "cluster"},
-			{Reason: ReasonReservedByOther, In: []fsm.Phase{PreChecks, InProgress, RollingBack}, When: reservedByOther, Wake: "cluster"},
+			{Reason: ReasonReservedByOther, In: []fsm.Phase{PreChecks, InProgress, RollingBack}, When: reservedByOther, Wake: reserve.Wake.Name},
 		},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {

@@ -15,20 +15,20 @@ import (
 
 // report notes what a lane asks for, what was done and what was seen. It goes by what is,
 // not by what was passed through: moves chain.
-func report(out *valkeyv1.ValkeyUpgrade, in input, _ fsm.Decision, outcomes []fsm.Outcome) {
+func report(out *valkeyv1.ValkeyUpgrade, in input, p fsm.Pass) {
 	was := in.Obj
 	s, w := &out.Status, in.World
 	in.Obj = out
 	if s.ClusterUID == "" && w.Cluster.Sight == Here {
 		s.ClusterUID = w.Cluster.UID
 	}
-	s.Approval, s.Proofs = "", plan.Record(s.Proofs, in.Now, outcomes)
+	s.Approval, s.Proofs = "", plan.Record(s.Proofs, in.Now, p.Outcomes)
 	if s.Phase == InProgress || s.Phase == RollingBack {
 		for i := range s.Shards {
 			reportShard(in, &s.Shards[i], record(was, int(s.Shards[i].Index)))
 		}
-		note(out, in, outcomes)
-		noteFailure(out, input{Obj: was, World: w, Now: in.Now}, outcomes)
+		note(out, in, p.Outcomes)
+		noteFailure(out, p.Hops)
 	}
 	noteUnwell(s, in)
 	noteVersions(s, w)

@@ -24,7 +24,7 @@ var shardRules = fsm.Rules[shard]{
 	Groups: []fsm.Group{{Name: "Upgrading", Phases: []fsm.Phase{UpgradingReplicas, WaitingForSync, FailingOver,
 		WaitingForClusterStable, UpgradingOldMaster, RemovingSurge}}},
 	Guards: []fsm.Guard[shard]{
-		{On: DowngradeRefused, To: ShardHasFailed, In: []fsm.Phase{UpgradingReplicas, WaitingForSync}, When: downgraded},
+		{On: DowngradeRefused, To: ShardHasFailed, In: []fsm.Phase{UpgradingReplicas, WaitingForSync}, When: downgraded, Say: whyNotDowngrade},
 		{On: RollbackBegun, To: ShardPending, In: []fsm.Phase{ShardCompleted, ShardHasFailed}, When: mustGoBack},
 		{On: GoesForward, To: ShardPending, In: []fsm.Phase{ShardHasFailed}, When: cannotGoBack},
 	},

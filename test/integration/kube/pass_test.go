@@ -39,7 +39,7 @@ const (
 func lampMachine() *fsm.Machine[*kubetest.Lamp, struct{}] {
 	return &fsm.Machine[*kubetest.Lamp, struct{}]{
 		Kind: "Lamp",
-		Report: func(out *kubetest.Lamp, in input, _ fsm.Decision, _ []fsm.Outcome) {
+		Report: func(out *kubetest.Lamp, in input, _ fsm.Pass) {
 			out.Status.Seen = in.Obj.Spec.Wish
 		},
 		Rules: fsm.Rules[input]{Start: off, Phases: map[fsm.Phase]fsm.Rule[input]{

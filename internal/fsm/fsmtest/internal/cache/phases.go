@@ -50,6 +50,9 @@ const (
 var Machine = fsm.Machine[*Cache, World]{
 	Kind:   "Cache",
 	Reflex: relabel,
+	Wakes: []fsm.Wake{
+		{Name: "servers", By: fsm.BySampler},
+	},
 	Rules: fsm.Rules[input]{
 		Start: Applying,
 		Guards: []fsm.Guard[input]{{On: Deleted, To: Deleting, When: func(in input) bool {

@@ -77,6 +77,13 @@ var Machine = fsm.Machine[*Execution, World]{
 	OneShot: true,
 	Lost:    lost,
 	Report:  report,
+	Wakes: []fsm.Wake{
+		{Name: "jobs", By: fsm.ByWatch},
+		{Name: "approvals", By: fsm.ByWatch},
+		{Name: "policy", By: fsm.ByWatch},
+		{Name: "target", By: fsm.ByWatch},
+		{Name: "reservations", By: fsm.ByReservation, Every: 5 * time.Second},
+	},
 	Rules: fsm.Rules[input]{
 		Start: Validating,
 		Guards: []fsm.Guard[input]{{On: Cancelled, To: Failed, When: func(in input) bool {

@@ -3,8 +3,8 @@ package execution
 import "github.com/statecraft-dev/statecraft/internal/fsm"
 
 // report saves what must be durable before the next step, and what is known.
-func report(out *Execution, in input, d fsm.Decision, _ []fsm.Outcome) {
-	s := &out.Status
+func report(out *Execution, in input, p fsm.Pass) {
+	s, d := &out.Status, p.Decision
 	switch {
 	case !d.Save:
 	case d.Reason == ReasonPlanned:

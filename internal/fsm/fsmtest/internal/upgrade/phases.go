@@ -55,6 +55,11 @@ var Machine = fsm.Machine[*Upgrade, World]{
 	Lost:    lost,
 	Reflex:  keepReservation,
 	Report:  report,
+	Wakes: []fsm.Wake{
+		{Name: "cluster", By: fsm.ByWatch},
+		{Name: "valkey", By: fsm.BySampler},
+		{Name: "reservations", By: fsm.ByReservation, Every: 5 * time.Second},
+	},
 	Lanes: &fsm.Lanes[*Upgrade, World]{
 		Rules: shardRules,
 		In:    []fsm.Phase{InProgress},

@@ -4,7 +4,7 @@ import "github.com/statecraft-dev/statecraft/internal/fsm"
 
 // report asks the cluster controller for images: it alone writes StatefulSets.
 // The wish becomes durable together with the phase that waits for it.
-func report(out *Upgrade, in input, _ fsm.Decision, _ []fsm.Outcome) {
+func report(out *Upgrade, in input, _ fsm.Pass) {
 	for i := range out.Status.Shards {
 		s := &out.Status.Shards[i]
 		s.Token = ""
