@@ -1,5 +1,7 @@
 package images
 
+import "slices"
+
 // Tags of the images the bed can make.
 const (
 	Pause    = "bed.local/pause:1"
@@ -25,5 +27,15 @@ var recipes = map[string]recipe{
 	Valkey91: valkey{version: "9.1", suites: "forky"},
 }
 
-// All lists the tags of all images, the small ones first.
-func All() []string { return []string{Pause, Busybox, ValkeyNode, Valkey80, Valkey81, Valkey91} }
+// core are the images that tests of every change need, the small ones first; full are those
+// that only LEVEL=full needs.
+var (
+	core = []string{Pause, Busybox, ValkeyNode, Valkey80, Valkey81, Valkey91}
+	full []string
+)
+
+// Core lists the tags of the images that tests of every change need.
+func Core() []string { return slices.Clone(core) }
+
+// All lists the tags of all images.
+func All() []string { return slices.Concat(core, full) }

@@ -6,5 +6,5 @@
 // there is whole.
 //
 // To add a part: a line in the table of table.go and, if it does not build by `go install`, a nested module
-// in a folder of its own beside this file.
+// in a folder of its own beside this file. One that only LEVEL=full needs says so there.
 package parts

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/test/bed/internal/filelock"
@@ -20,7 +21,9 @@ type Part struct {
 	Name    string
 	Version string
 	Takes   string // about how long a first build takes on two cores, for the person who waits
-	recipe  recipe
+	// Full says that only tests of LEVEL=full need it. CI runs none of those, and does not build it.
+	Full   bool
+	recipe recipe
 }
 
 // A recipe turns sources into programs.
@@ -32,7 +35,10 @@ type recipe interface {
 }
 
 // All lists the parts in the order in which they are built.
-func All() []Part { return append([]Part(nil), table...) }
+func All() []Part { return slices.Clone(table) }
+
+// Core lists those that tests of every change need.
+func Core() []Part { return slices.DeleteFunc(All(), func(p Part) bool { return p.Full }) }
 
 // Progress is where a build says what it does; tests and commands may point it elsewhere.
 var Progress io.Writer = os.Stderr

@@ -67,6 +67,21 @@ func TestAChangedRecipeIsAnotherDirectory(t *testing.T) {
 	}
 }
 
+func TestPartsOfTheFullLevelAreLeftOut(t *testing.T) {
+	was := table
+	t.Cleanup(func() { table = was })
+	table = []Part{{Name: "a"}, {Name: "b", Full: true}, {Name: "c"}}
+	names := func(parts []Part) (all string) {
+		for _, p := range parts {
+			all += p.Name
+		}
+		return all
+	}
+	if got := names(Core()) + " of " + names(All()); got != "ac of abc" {
+		t.Errorf("built %s, want ac of abc", got)
+	}
+}
+
 func TestEveryPartHasItsOwnName(t *testing.T) {
 	seen := map[string]bool{}
 	for _, part := range All() {

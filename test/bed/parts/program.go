@@ -9,15 +9,36 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
 // programLifetime is how long a program of ours is kept: its sources change all day.
 const programLifetime = 24 * time.Hour
 
+// built are the programs that this process has built, by package.
+var built = struct {
+	sync.Mutex
+	paths map[string]string
+}{paths: map[string]string{}}
+
 // Program builds a command of this repository, static, and returns the path of the binary. The path tells by a
-// hash what it holds, so a running bed keeps the binary it was started with.
+// hash what it holds, so a running bed keeps the binary it was started with. A process builds each command once:
+// linking is not cached, and a dozen tests that start side by side would all link at once.
 func Program(ctx context.Context, pkg string) (string, error) {
+	built.Lock()
+	defer built.Unlock()
+	if path, done := built.paths[pkg]; done {
+		return path, nil
+	}
+	path, err := buildProgram(ctx, pkg)
+	if err == nil {
+		built.paths[pkg] = path
+	}
+	return path, err
+}
+
+func buildProgram(ctx context.Context, pkg string) (string, error) {
 	root, err := Checkout()
 	if err != nil {
 		return "", err

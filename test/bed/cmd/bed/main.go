@@ -19,7 +19,9 @@ const usage = `usage: bed <command> [flags]
                   -csi adds a CSI driver with snapshots
   down            stop it and remove all it made
   status          say what is running
-  parts           build everything the bed runs into the cache
+  parts [-level full]
+                  build everything the bed runs into the cache; -level core leaves out what
+                  only tests of LEVEL=full need
 
 Flags: -dir <directory> where the cluster's files are kept`
 
@@ -30,6 +32,7 @@ type options struct {
 	dir   string
 	nodes int
 	csi   bool
+	level string
 }
 
 var commands = map[string]func(context.Context, options) error{
@@ -63,6 +66,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "statecraft-cluster"), "")
 	flags.IntVar(&o.nodes, "nodes", 1, "")
 	flags.BoolVar(&o.csi, "csi", false, "")
+	flags.StringVar(&o.level, "level", "full", "")
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 {
 		return errUsage
