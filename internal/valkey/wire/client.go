@@ -45,6 +45,13 @@ func NewClient() *Client {
 	return &Client{dial: net.Dialer{Timeout: patience}, clients: map[string]*kept{}}
 }
 
+// Patient gives servers another time to connect and to answer than the second after which they
+// count as unreachable. It is called before the client is used.
+func (c *Client) Patient(within time.Duration) *Client {
+	c.dial.Timeout = within
+	return c
+}
+
 // Close lets all connections go.
 func (c *Client) Close() {
 	c.mu.Lock()
@@ -58,7 +65,7 @@ func (c *Client) Close() {
 // do sends the commands to one server at once and returns its replies. The first
 // error of any of them is the error of all.
 func (c *Client) do(ctx context.Context, addr string, commands ...[]string) ([]valkey.ValkeyMessage, error) {
-	return c.doWithin(ctx, addr, patience, commands)
+	return c.doWithin(ctx, addr, c.dial.Timeout, commands)
 }
 
 // doWithin is do for commands that may take longer than an answer does.
@@ -167,7 +174,7 @@ func options(addr string, dial net.Dialer) valkey.ClientOption {
 		DisableAutoPipelining: true,
 		BlockingPoolSize:      sideBySide,
 		BlockingPoolCleanup:   idle,
-		ConnWriteTimeout:      patience,
+		ConnWriteTimeout:      dial.Timeout,
 		ReadBufferEachConn:    1 << 14,
 		WriteBufferEachConn:   1 << 12,
 		RingScaleEachConn:     1,

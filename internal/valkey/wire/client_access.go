@@ -97,7 +97,7 @@ func (c *Client) Certificate(ctx context.Context, at Target) (string, error) {
 	if c.access.TLS == nil {
 		return "", fmt.Errorf("see the certificate of %s: %w: %w", at.Addr, ErrRefused, errClear)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, c.dial.Timeout)
 	defer cancel()
 	conn, err := connect(ctx, at.Addr, &c.dial, c.access.TLS)
 	if err != nil {

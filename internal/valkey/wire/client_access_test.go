@@ -35,7 +35,7 @@ func TestAccessCommands(t *testing.T) {
 			for _, command := range c.want {
 				s.answers[command] = "+OK\r\n"
 			}
-			client := NewClient()
+			client := patient()
 			defer client.Close()
 			if err := Carry(t.Context(), client, Target{Addr: s.Addr().String(), ID: ida}, c.step); err != nil {
 				t.Error(err)
@@ -76,7 +76,7 @@ func accounts() map[string]string {
 
 func TestAskAccess(t *testing.T) {
 	s := newStub(t, accounts())
-	client := NewClient()
+	client := patient()
 	defer client.Close()
 	at := Target{Addr: s.Addr().String(), ID: ida}
 	got, err := client.AskAccess(t.Context(), at)
@@ -105,7 +105,7 @@ func TestReloadCertificates(t *testing.T) {
 	const told = "CONFIG SET tls-cert-file /tls/tls-1.crt tls-key-file /tls/tls-1.key tls-ca-cert-file /tls/ca-1.crt"
 	s := newStub(t, three(anOwner))
 	s.answers[told] = "+OK\r\n"
-	client := NewClient()
+	client := patient()
 	defer client.Close()
 	at := Target{Addr: s.Addr().String(), ID: ida}
 	if err := client.ReloadCertificates(t.Context(), at, "/tls", access.FilesOf("1")); err != nil {
@@ -125,7 +125,7 @@ func TestTry(t *testing.T) {
 	answers["ACL DRYRUN u GET k"] = "+OK\r\n"
 	answers["ACL DRYRUN u SET k v"] = bulk("User u has no permissions to run the 'set' command")
 	s := newStub(t, answers)
-	client := NewClient()
+	client := patient()
 	defer client.Close()
 	probe := func(command string, allowed bool) access.Probe {
 		return access.Probe{User: "u", Words: strings.Fields(command), Allowed: allowed}

@@ -92,7 +92,7 @@ func TestCommands(t *testing.T) {
 				answers[command] = "+OK\r\n"
 			}
 			s := newStub(t, answers)
-			client := NewClient()
+			client := patient()
 			defer client.Close()
 			if err := c.tell(client, Target{Addr: s.Addr().String(), ID: ida}); !errors.Is(err, c.err) {
 				t.Errorf("error %v", err)
@@ -132,7 +132,7 @@ func TestWhoGetsSlotsIsNotForgotten(t *testing.T) {
 		answers["CLUSTER GETSLOTMIGRATIONS"] = "*1\r\n*12\r\n" + job
 		answers["CLUSTER FORGET "+ide] = "+OK\r\n"
 		s := newStub(t, answers)
-		client := NewClient()
+		client := patient()
 		defer client.Close()
 		if err := client.Forget(t.Context(), Target{Addr: s.Addr().String(), ID: ida}, ide); !errors.Is(err, want) {
 			t.Errorf("%s: %v", state, err)
@@ -147,7 +147,7 @@ func TestQuestionsAboutSlots(t *testing.T) {
 	answers["CLUSTER GETSLOTMIGRATIONS"] = "*0\r\n"
 	answers["CLUSTER CANCELSLOTMIGRATIONS"] = "-ERR No migrations ongoing\r\n"
 	s := newStub(t, answers)
-	client := NewClient()
+	client := patient()
 	defer client.Close()
 	at := Target{Addr: s.Addr().String(), ID: ida}
 	counts, err := client.CountKeysInSlots(t.Context(), at, "7 9")

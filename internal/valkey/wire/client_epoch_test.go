@@ -36,7 +36,7 @@ func TestAnEpochIsRaisedWithCare(t *testing.T) {
 			if c.jobs != "" {
 				answers["CLUSTER GETSLOTMIGRATIONS"] = c.jobs
 			}
-			s, client := newStub(t, answers), NewClient()
+			s, client := newStub(t, answers), patient()
 			defer client.Close()
 			if err := client.RaiseEpoch(t.Context(), Target{Addr: s.Addr().String(), ID: ida}, c.above); !errors.Is(err, c.err) {
 				t.Errorf("error %v", err)

@@ -151,7 +151,7 @@ func (c *Client) MigrateKeys(ctx context.Context, at Target, m Migration) error 
 	if len(commands) == 0 {
 		return nil
 	}
-	_, err = c.doWithin(ctx, at.Addr, patience+time.Duration(len(commands))*m.Within, commands)
+	_, err = c.doWithin(ctx, at.Addr, c.dial.Timeout+time.Duration(len(commands))*m.Within, commands)
 	return err
 }
 

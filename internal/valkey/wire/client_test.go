@@ -92,6 +92,9 @@ func command(r *bufio.Reader) ([]string, error) {
 	return words, err
 }
 
+// patient is a client for tests in which time does not matter: on a busy machine even a stub is slow.
+func patient() *Client { return NewClient().Patient(time.Minute) }
+
 func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
 
 // alone is all that a blank server answers.
@@ -111,7 +114,7 @@ func alone(id string) map[string]string {
 
 func TestAskIsOneRoundTrip(t *testing.T) {
 	s := newStub(t, alone(ida))
-	c := NewClient()
+	c := patient()
 	defer c.Close()
 	server, err := c.Ask(t.Context(), s.Addr().String())
 	if err != nil {
@@ -124,7 +127,7 @@ func TestAskIsOneRoundTrip(t *testing.T) {
 
 func TestOnlyTheServerThatIsMeantIsTold(t *testing.T) {
 	s := newStub(t, alone(ida))
-	c := NewClient()
+	c := patient()
 	defer c.Close()
 	addr := s.Addr().String()
 	if err := c.Meet(t.Context(), Target{Addr: addr, ID: idb}, []string{"10.0.0.2:6379"}); !errors.Is(err, ErrOtherServer) {
@@ -166,10 +169,29 @@ func TestSilenceIsAnError(t *testing.T) {
 	}
 }
 
+// A server that takes longer than a second is unreachable, unless there is time for it.
+func TestAPatientClientWaits(t *testing.T) {
+	s := newStub(t, alone(ida))
+	s.slow = map[string]time.Duration{"ROLE": patience + patience/4}
+	for name, tc := range map[string]struct {
+		client *Client
+		want   error
+	}{
+		"as it is": {NewClient(), ErrUnreachable},
+		"patient":  {patient(), nil},
+	} {
+		_, err := tc.client.Ask(t.Context(), s.Addr().String())
+		tc.client.Close()
+		if !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v, want %v", name, err, tc.want)
+		}
+	}
+}
+
 // Addresses come and go with pods: their clients must not stay.
 func TestIdleClientsAreLetGo(t *testing.T) {
 	s := newStub(t, alone(ida))
-	c := NewClient()
+	c := patient()
 	defer c.Close()
 	if _, err := c.Ask(t.Context(), s.Addr().String()); err != nil {
 		t.Fatal(err)

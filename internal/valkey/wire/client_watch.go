@@ -28,7 +28,7 @@ func (c *Client) Watch(ctx context.Context, addr string) error {
 }
 
 func (c *Client) connect(ctx context.Context, addr string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, c.dial.Timeout)
 	defer cancel()
 	if c.access.Login == nil {
 		return connect(ctx, addr, &c.dial, c.access.TLS)

@@ -20,7 +20,7 @@ func (a Access) dial(ctx context.Context, addr string, dialer *net.Dialer, secur
 	if err != nil {
 		return nil, err
 	}
-	if err := a.logOn(conn); err != nil {
+	if err := a.logOn(conn, dialer.Timeout); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
@@ -35,12 +35,12 @@ func connect(ctx context.Context, addr string, dialer *net.Dialer, secure *tls.C
 }
 
 // logOn offers one password after the other, on the same connection.
-func (a Access) logOn(conn net.Conn) error {
+func (a Access) logOn(conn net.Conn, within time.Duration) error {
 	user, passwords, err := a.Login()
 	if err != nil {
 		return fmt.Errorf("find password: %w", err)
 	}
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(within)); err != nil {
 		return err
 	}
 	refused := fmt.Errorf("%w: there is no password", ErrDenied)
