@@ -43,9 +43,9 @@ func main() {
 	}
 	say(err.Error())
 	switch {
-	case errors.Is(err, node.ErrBereft):
+	case errors.Is(err, node.ErrDataMissing):
 		tell(err)
-		os.Exit(topology.ExitBereft)
+		os.Exit(topology.ExitDataMissing)
 	case errors.Is(err, node.ErrRefused):
 		tell(err)
 		os.Exit(again)

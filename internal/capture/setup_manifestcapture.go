@@ -28,7 +28,7 @@ import (
 type ManifestCaptureParts struct {
 	Source act.Source
 	Work   *kube.Worker
-	Desk   *act.Desk
+	Buffer *act.CaptureBuffer
 }
 
 // NewManifestCapture builds the controller of ManifestCaptureRequests.
@@ -36,16 +36,16 @@ func NewManifestCapture(e kube.Env, c Config, p ManifestCaptureParts) *kube.Reco
 	r := kube.NewReconciler(e, &manifestcapture.Machine)
 	r.Observe = observe.ManifestCapture{
 		Keeping: observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()},
-		Live:    e.LiveReader(), Work: p.Work, Results: p.Desk, KeysIn: c.Namespace,
+		Live:    e.LiveReader(), Work: p.Work, Results: p.Buffer, KeysIn: c.Namespace,
 	}.Observe
 	r.Act = act.ManifestCapture{
-		Writer: e.Writer("manifestcapture"), Live: e.LiveReader(), Work: p.Work, Desk: p.Desk, Source: p.Source,
+		Writer: e.Writer("manifestcapture"), Live: e.LiveReader(), Work: p.Work, Buffer: p.Buffer, Source: p.Source,
 		KeysIn: c.Namespace, NamespaceGrace: c.NamespaceGrace,
 	}.Act
-	r.Then = func(key read.Key, obj *capturev1.ManifestCaptureRequest, found bool) {
+	r.AfterPass = func(key read.Key, obj *capturev1.ManifestCaptureRequest, found bool) {
 		if phase := obj.Status.Phase; !found || phase == manifestcapture.Succeeded || phase == manifestcapture.Failed {
 			p.Work.Forget(key)
-			p.Desk.Drop(key)
+			p.Buffer.Drop(key)
 		}
 	}
 	return r
@@ -57,7 +57,7 @@ func setupManifestCapture(a *kube.Area, c Config) error {
 		return fmt.Errorf("make source of captures: %w", err)
 	}
 	waker := &kube.Waker{}
-	parts := ManifestCaptureParts{Source: source, Work: &kube.Worker{Wake: waker.Wake}, Desk: act.NewDesk(true)}
+	parts := ManifestCaptureParts{Source: source, Work: &kube.Worker{Wake: waker.Wake}, Buffer: act.NewCaptureBuffer(true)}
 	if err := a.Run(parts.Work.Start); err != nil {
 		return fmt.Errorf("run work of captures: %w", err)
 	}

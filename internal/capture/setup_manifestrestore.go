@@ -55,7 +55,7 @@ func NewManifestRestore(e kube.Env, c Config, p RestoreParts) *kube.Reconciler[*
 		Keeping: observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()},
 		Works:   p.Work, Reports: actor, System: c.Namespace,
 	}.Observe
-	r.Act, r.Then = actor.Act, actor.Then
+	r.Act, r.AfterPass = actor.Act, actor.AfterPass
 	return r
 }
 

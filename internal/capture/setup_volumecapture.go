@@ -42,9 +42,9 @@ func NewVolumeCapture(e kube.Env, c Config, watch read.Watch) *kube.Reconciler[*
 	return r
 }
 
-// NewKicker builds what touches contents that hang while they are deleted.
-func NewKicker(e kube.Env) reconcile.Reconciler {
-	return act.Kicker{Writer: e.Writer("volumecapture"), Live: e.LiveReader(), Now: e.Now}
+// NewDeletionReconciler builds what touches contents that hang while they are deleted.
+func NewDeletionReconciler(e kube.Env) reconcile.Reconciler {
+	return act.DeletionNudger{Writer: e.Writer("volumecapture"), Live: e.LiveReader(), Now: e.Now}
 }
 
 // wokenBy is the index of unfinished captures by what wakes them.
@@ -59,14 +59,14 @@ func setupVolumeCapture(a *kube.Area, c Config) error {
 	if err != nil {
 		return fmt.Errorf("make metadata client: %w", err)
 	}
-	waker, kicks := &kube.Waker{}, newKicks(NewKicker(a.Env))
+	waker, nudger := &kube.Waker{}, newDeletionNudger(NewDeletionReconciler(a.Env))
 	watch := kube.NewOptionalWatch(names, mgr.GetRESTMapper(), func(gvk schema.GroupVersionKind, obj *metav1.PartialObjectMetadata) {
-		kicks.hear(gvk, obj)
+		nudger.enqueue(gvk, obj)
 		for _, by := range wakes(gvk, obj, c.Namespace) {
 			wakeCaptures(mgr.GetClient(), waker, by)
 		}
 	}).TellUpdates()
-	for _, run := range []func(context.Context) error{watch.Start, kicks.run, func(ctx context.Context) error { return watchContents(ctx, watch) }} {
+	for _, run := range []func(context.Context) error{watch.Start, nudger.run, func(ctx context.Context) error { return watchContents(ctx, watch) }} {
 		if err := a.Run(run); err != nil {
 			return fmt.Errorf("run watches: %w", err)
 		}

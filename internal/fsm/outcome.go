@@ -56,10 +56,10 @@ func ReasonOf(err error) Reason {
 	return ""
 }
 
-// Said is what the status may say about an effect's error: never its raw text,
+// StatusMessage is what the status may say about an effect's error: never its raw text,
 // which carries addresses, request ids and times and so would be written anew
 // in every pass.
-func Said(err error) string {
+func StatusMessage(err error) string {
 	if e := (*Error)(nil); errors.As(err, &e) && e.Say != "" {
 		return e.Say
 	}
@@ -78,7 +78,7 @@ func (o Outcome) message() string {
 	if e := (*Error)(nil); errors.As(o.Err, &e) && e.Say != "" {
 		return e.Say
 	}
-	return o.Effect.String() + ": " + Said(o.Err)
+	return o.Effect.String() + ": " + StatusMessage(o.Err)
 }
 
 func failure(outcomes []Outcome) (Outcome, bool) {

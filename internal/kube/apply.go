@@ -77,11 +77,11 @@ func (w Writer) explain(ctx context.Context, obj client.Object, seen types.UID, 
 // that came after the name was seen free was merged with; the fields it set tell
 // it. An apply of nothing takes ours back.
 func (w Writer) made(ctx context.Context, answer *unstructured.Unstructured) error {
-	stranger := false
+	foreign := false
 	for _, entry := range answer.GetManagedFields() {
-		stranger = stranger || entry.Manager != string(w.owner)
+		foreign = foreign || entry.Manager != string(w.owner)
 	}
-	if !stranger {
+	if !foreign {
 		return nil
 	}
 	nothing := &unstructured.Unstructured{}

@@ -101,7 +101,7 @@ func newBench(m *fsm.Machine[*kubetest.Lamp, world]) *bench {
 		}
 		return "", b.fails[e.(effect)]
 	}
-	b.Then = func(_ read.Key, l *kubetest.Lamp, found bool) {
+	b.AfterPass = func(_ read.Key, l *kubetest.Lamp, found bool) {
 		b.did(fmt.Sprintf("then found=%v", found))
 		if b.told != nil {
 			b.told(l, found)

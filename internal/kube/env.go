@@ -51,7 +51,7 @@ func (e Env) Reservations() Reservations {
 
 // NewReconciler builds the reconciler of a machine; the caller sets Observe and Act.
 func NewReconciler[T Object[T], W any](e Env, m *fsm.Machine[T, W]) *Reconciler[T, W] {
-	born(m)
+	initCounters(m)
 	return &Reconciler[T, W]{
 		Machine: m, Store: NewStore[T](e.Client), Trace: NewTrace(m.Kind, e.Events), Now: e.Now, shard: e.Shard,
 	}

@@ -46,9 +46,9 @@ func Metrics() []prometheus.Collector {
 	}
 }
 
-// born lets the counters of a machine begin at 0. A counter that is first seen at 1 has not increased, so an alert
+// initCounters lets the counters of a machine begin at 0. A counter that is first seen at 1 has not increased, so an alert
 // on the increase would miss the first failure after every start.
-func born[T Object[T], W any](m *fsm.Machine[T, W]) {
+func initCounters[T Object[T], W any](m *fsm.Machine[T, W]) {
 	edges := m.Edges()
 	if m.Lanes != nil {
 		edges = append(edges, m.Lanes.Edges()...)

@@ -33,9 +33,9 @@ type Reconciler[T Object[T], W any] struct {
 	Act   func(context.Context, T, fsm.Effect) (ref string, err error)
 	Trace *Trace
 	Now   func() time.Time
-	// Then is told after each pass what became of the object, to set how often its
+	// AfterPass is told after each pass what became of the object, to set how often its
 	// world is sampled; found is false when it is gone. It may be nil.
-	Then func(key read.Key, obj T, found bool)
+	AfterPass func(key read.Key, obj T, found bool)
 
 	shard Shard
 	blind blindness
@@ -131,8 +131,8 @@ func (r *Reconciler[T, W]) place(obj T, lane string) *meta.Place {
 }
 
 func (r *Reconciler[T, W]) then(key read.Key, obj T, found bool) {
-	if r.Then != nil {
-		r.Then(key, obj, found)
+	if r.AfterPass != nil {
+		r.AfterPass(key, obj, found)
 	}
 }
 

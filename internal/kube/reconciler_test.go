@@ -206,7 +206,7 @@ func TestThenIsToldWhatWasSaved(t *testing.T) {
 	if diff := cmp.Diff([]fsm.Phase{on}, phases); diff != "" {
 		t.Error(diff)
 	}
-	b.Then = nil // it may be
+	b.AfterPass = nil // it may be
 	b.pass(t)
 }
 

@@ -177,7 +177,7 @@ func traceFailures[T Object[T]](t *Trace, obj T, at *meta.Place, outcomes []fsm.
 		}
 		metricEffectErrors.WithLabelValues(t.kind, string(fsm.ClassOf(o.Err))).Inc()
 		if at.Failures <= 1 {
-			t.event(obj, corev1.EventTypeWarning, "EffectFailed", string(obj.GetProgress().Phase), o.Effect.String()+": "+fsm.Said(o.Err))
+			t.event(obj, corev1.EventTypeWarning, "EffectFailed", string(obj.GetProgress().Phase), o.Effect.String()+": "+fsm.StatusMessage(o.Err))
 		}
 	}
 }

@@ -18,9 +18,9 @@ import (
 // Parts is what the controllers of the area share.
 type Parts struct {
 	Build   spec.Builder
-	Door    Door
+	Connect Connector
 	Sampler *Sampler
-	Vigil   *observe.Vigil
+	Monitor *observe.PrimaryMonitor
 	Work    *kube.Worker // moves slots
 	Access  *kube.Worker // changes passwords, certificates and settings
 }
@@ -35,7 +35,7 @@ func NewUpgrade(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyUpgrade, u
 		},
 	}.Observe
 	r.Act = func(ctx context.Context, u *valkeyv1.ValkeyUpgrade, effect fsm.Effect) (string, error) {
-		servers, err := p.Door(ctx, read.Key{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name})
+		servers, err := p.Connect(ctx, read.Key{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name})
 		if err != nil {
 			return "", fmt.Errorf("log on to servers: %w", err)
 		}
@@ -51,12 +51,12 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 		Build: p.Build, Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations,
 		Servers: p.Sampler, Work: p.Work, Access: p.Access,
 	}.Observe
-	door := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Door(ctx, key) }
+	connect := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Connect(ctx, key) }
 	r.Act = act.Cluster{
 		Build: p.Build, Children: e.Writer("valkeycluster"), Marks: e.Writer("valkeycluster-formed"),
-		Reservations: e.Reservations(), Door: door, Live: e.LiveReader(), Cached: e.Cached(), Work: p.Work, Access: p.Access,
+		Reservations: e.Reservations(), Connect: connect, Live: e.LiveReader(), Cached: e.Cached(), Work: p.Work, Access: p.Access,
 	}.Act
-	r.Then = p.after
+	r.AfterPass = p.after
 	return r
 }
 
@@ -71,7 +71,7 @@ func (p Parts) after(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
 	}
 	if !found {
 		p.Sampler.Every(key, 0)
-		p.Vigil.Keep(key, nil)
+		p.Monitor.SetPrimaries(key, nil)
 		return
 	}
 	every := observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes())

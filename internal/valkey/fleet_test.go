@@ -90,13 +90,13 @@ func TestFleet(t *testing.T) {
 
 func (f *fleet) startManager(t *testing.T, b *bed.Bed, namespace string) {
 	t.Helper()
-	door := func(_ context.Context, key read.Key) (Servers, error) { return counted{f.of(key.Name), &f.asks}, nil }
+	connect := func(_ context.Context, key read.Key) (Servers, error) { return counted{f.of(key.Name), &f.asks}, nil }
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
 		cfg := b.ConfigFor(harness.User("valkey"), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
 		ended <- kube.Run(ctx, cfg, kube.Options{
-			Areas:      []kube.AreaSetup{NewArea(func(kube.Env) Door { return door }, spec.Builder{NodeImage: "node"})},
+			Areas:      []kube.AreaSetup{NewArea(func(kube.Env) Connector { return connect }, spec.Builder{NodeImage: "node"})},
 			Namespaces: []string{namespace}, ReservationNamespace: harness.SystemNamespace,
 			Election: kube.Election{Off: true}, MetricsAddress: "0", ProbeAddress: "0",
 		})

@@ -43,15 +43,15 @@ import (
 
 // Area is area valkey.
 func Area(build spec.Builder) kube.AreaSetup {
-	return NewArea(func(e kube.Env) Door {
-		d := &doors{cached: e.Cached(), live: e.LiveReader(), open: wire.NewClient(), locked: map[read.Key]*door{}}
-		return d.to
+	return NewArea(func(e kube.Env) Connector {
+		d := &clients{cached: e.Cached(), live: e.LiveReader(), plain: wire.NewClient(), secured: map[read.Key]*clusterClient{}}
+		return d.connect
 	}, build)
 }
 
-// NewArea is area valkey behind a door to Valkey that may lead to a fake.
-func NewArea(door func(kube.Env) Door, build spec.Builder) kube.AreaSetup {
-	setup := func(a *kube.Area) error { return setup(a, door(a.Env), build) }
+// NewArea is area valkey with a Connector that may lead to a fake.
+func NewArea(connector func(kube.Env) Connector, build spec.Builder) kube.AreaSetup {
+	setup := func(a *kube.Area) error { return setup(a, connector(a.Env), build) }
 	return kube.AreaSetup{Name: "valkey", AddToScheme: AddToScheme, Setup: setup}
 }
 
@@ -66,7 +66,7 @@ func AddToScheme(s *runtime.Scheme) error {
 // asked is how many clusters are looked at at a time.
 const asked = 16
 
-// Servers is the door to Valkey, real or fake.
+// Servers is the port to Valkey, real or fake.
 type Servers interface {
 	wire.Reader
 	wire.Writer
@@ -78,37 +78,37 @@ type Servers interface {
 type Sampler = kube.Sampler[observe.Answers]
 
 // NewSampler builds the sampler that the controller of clusters reads.
-func NewSampler(e kube.Env, door Door, wake func(read.Key)) *Sampler {
-	readers := func(ctx context.Context, key read.Key) (wire.Reader, error) { return door(ctx, key) }
+func NewSampler(e kube.Env, connect Connector, wake func(read.Key)) *Sampler {
+	readers := func(ctx context.Context, key read.Key) (wire.Reader, error) { return connect(ctx, key) }
 	return &Sampler{
-		Take: observe.Servers{Cached: e.Cached(), Door: readers}.Take,
+		Take: observe.Servers{Cached: e.Cached(), Connect: readers}.Take,
 		Same: observe.Same, Wake: wake, Now: e.Now, Budget: asked,
 	}
 }
 
-// keepVigil has a sampler look at clusters that lost a primary at once.
-func keepVigil(s *Sampler, door Door) *observe.Vigil {
-	vigil := &observe.Vigil{Lost: s.Soon, Watch: func(ctx context.Context, key read.Key, addr string) error {
-		servers, err := door(ctx, key)
+// watchPrimaries has a sampler look at clusters that lost a primary at once.
+func watchPrimaries(s *Sampler, connect Connector) *observe.PrimaryMonitor {
+	monitor := &observe.PrimaryMonitor{Lost: s.Soon, Watch: func(ctx context.Context, key read.Key, addr string) error {
+		servers, err := connect(ctx, key)
 		if err != nil {
 			return err
 		}
 		return servers.Watch(ctx, addr)
 	}}
-	s.Seen = func(key read.Key, answers observe.Answers) { vigil.Keep(key, answers.Primaries()) }
-	return vigil
+	s.Seen = func(key read.Key, answers observe.Answers) { monitor.SetPrimaries(key, answers.Primaries()) }
+	return monitor
 }
 
-func setup(a *kube.Area, door Door, build spec.Builder) error {
+func setup(a *kube.Area, connect Connector, build spec.Builder) error {
 	waker := &kube.Waker{}
-	sampler := NewSampler(a.Env, door, waker.Wake)
-	vigil := keepVigil(sampler, door)
-	for _, look := range []func(context.Context) error{sampler.Start, vigil.Start} {
+	sampler := NewSampler(a.Env, connect, waker.Wake)
+	monitor := watchPrimaries(sampler, connect)
+	for _, look := range []func(context.Context) error{sampler.Start, monitor.Start} {
 		if err := a.Run(look); err != nil {
 			return fmt.Errorf("run sampler: %w", err)
 		}
 	}
-	parts := Parts{Build: build, Door: door, Sampler: sampler, Vigil: vigil, Work: &kube.Worker{Wake: waker.Wake}}
+	parts := Parts{Build: build, Connect: connect, Sampler: sampler, Monitor: monitor, Work: &kube.Worker{Wake: waker.Wake}}
 	parts.Access = &kube.Worker{Wake: func(key read.Key) {
 		key.Name, _, _ = strings.Cut(key.Name, "/") // see cluster.SettingsWork
 		waker.Wake(key)

@@ -16,11 +16,11 @@ import (
 // the rights of that one. It reads past the cache. A write that is only tried is a read.
 func (c *Cell) As(user string) (client.Client, error) {
 	lab := c.run.lab
-	door, err := lab.door()
+	base, err := lab.transport()
 	if err != nil {
 		return nil, fmt.Errorf("connect as %s: %w", user, err)
 	}
-	impersonating := transport.NewImpersonatingRoundTripper(transport.ImpersonationConfig{UserName: user}, door)
+	impersonating := transport.NewImpersonatingRoundTripper(transport.ImpersonationConfig{UserName: user}, base)
 	to, err := client.NewWithWatch(&rest.Config{Host: lab.bed.Config().Host, QPS: -1}, client.Options{
 		Scheme: lab.scheme, Mapper: lab.actor.RESTMapper(), HTTPClient: &http.Client{Transport: impersonating},
 	})
@@ -30,8 +30,8 @@ func (c *Cell) As(user string) (client.Client, error) {
 	return interceptor.NewClient(to, impersonated(caller{cell: c, run: c.run})), nil
 }
 
-// newDoor is the way of controllers to the API server, without what they say there.
-func (l *Lab) newDoor() (http.RoundTripper, error) {
+// newTransport is the way of controllers to the API server, without what they say there.
+func (l *Lab) newTransport() (http.RoundTripper, error) {
 	return rest.TransportFor(l.bed.ConfigFor(l.subject.User, l.subject.Groups...))
 }
 

@@ -42,13 +42,13 @@ func (r *run) deliver() {
 			continue
 		}
 		for _, c := range r.living() {
-			c.hear(change)
+			c.enqueue(change)
 		}
 	}
 }
 
-// hear is how a change reaches a process: at once, or when its cache catches up.
-func (c *Cell) hear(change Change) {
+// enqueue is how a change reaches a process: at once, or when its cache catches up.
+func (c *Cell) enqueue(change Change) {
 	c.run.mu.Lock()
 	if _, lags := c.lags(change.GroupVersionKind); lags {
 		c.lag.held = append(c.lag.held, change)

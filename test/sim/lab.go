@@ -15,12 +15,12 @@ import (
 
 // Lab is a bed made ready for a subject.
 type Lab struct {
-	bed     *bed.Bed
-	subject *Subject
-	scheme  *runtime.Scheme
-	admin   client.WithWatch // of users, and of whoever looks from outside
-	actor   client.WithWatch // of controllers, with their rights
-	door    func() (http.RoundTripper, error)
+	bed       *bed.Bed
+	subject   *Subject
+	scheme    *runtime.Scheme
+	admin     client.WithWatch // of users, and of whoever looks from outside
+	actor     client.WithWatch // of controllers, with their rights
+	transport func() (http.RoundTripper, error)
 }
 
 // NewLab makes a bed ready for a subject.
@@ -30,7 +30,7 @@ func NewLab(t testing.TB, b *bed.Bed, s *Subject) *Lab {
 		s.Install(t, b)
 	}
 	lab := &Lab{bed: b, subject: s, scheme: runtime.NewScheme()}
-	lab.door = sync.OnceValues(lab.newDoor)
+	lab.transport = sync.OnceValues(lab.newTransport)
 	if err := lab.connect(); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type ManifestCapture struct {
 	Writer kube.Writer
 	Live   read.Live
 	Work   *kube.Worker
-	Desk   *Desk
+	Buffer *CaptureBuffer
 	Source Source
 	// KeysIn is the namespace of the Secret with the keys.
 	KeysIn         string
@@ -48,7 +48,7 @@ func (a ManifestCapture) Act(ctx context.Context, r *capturev1.ManifestCaptureRe
 		return "", a.start(key, task, a.verifier(r, e, task))
 	case manifestcapture.StopWork:
 		a.Work.Forget(key)
-		a.Desk.Drop(key)
+		a.Buffer.Drop(key)
 		return "", nil
 	case manifestcapture.Remove:
 		return "", a.remove(ctx, e.Leftover)

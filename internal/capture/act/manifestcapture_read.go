@@ -29,11 +29,11 @@ const (
 	shrinkBy    = 8
 )
 
-// sheet is what was read of one request at one moment.
-type sheet struct {
+// buffer is what was read of one request at one moment.
+type buffer struct {
 	request *capturev1.ManifestCaptureRequest
 	moment  string
-	holds   bool // a slot of the desk
+	holds   bool // a slot of the CaptureBuffer
 
 	seal    *checkpoint.Seal
 	encoder *checkpoint.Encoder
@@ -58,22 +58,22 @@ type answer struct {
 // reader is the work that reads all objects of a request at a moment.
 func (a ManifestCapture) reader(r *capturev1.ManifestCaptureRequest, moment, task string) kube.Job {
 	key := client.ObjectKeyFromObject(r)
-	s := a.Desk.sheet(key, &sheet{request: r.DeepCopy(), moment: moment})
-	return a.Desk.yielding(key, s, func(ctx context.Context) (bool, error) {
+	s := a.Buffer.buffer(key, &buffer{request: r.DeepCopy(), moment: moment})
+	return a.Buffer.releaseOnError(key, s, func(ctx context.Context) (bool, error) {
 		done, err := a.readOn(ctx, key, s)
 		if done && err == nil {
-			a.Desk.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
+			a.Buffer.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
 		}
 		return done, err
 	})
 }
 
-func (s *sheet) found() *manifestcapture.Found {
+func (s *buffer) found() *manifestcapture.Found {
 	return &manifestcapture.Found{Expected: s.intake.Expected(), Skipped: s.intake.Skipped()}
 }
 
 // readOn begins, or reads one page.
-func (a ManifestCapture) readOn(ctx context.Context, key read.Key, s *sheet) (done bool, err error) {
+func (a ManifestCapture) readOn(ctx context.Context, key read.Key, s *buffer) (done bool, err error) {
 	switch {
 	case s.done:
 		return true, nil
@@ -91,14 +91,14 @@ func (a ManifestCapture) readOn(ctx context.Context, key read.Key, s *sheet) (do
 }
 
 // begin waits for a slot, and finds out what to read.
-func (a ManifestCapture) begin(ctx context.Context, key read.Key, s *sheet) error {
+func (a ManifestCapture) begin(ctx context.Context, key read.Key, s *buffer) error {
 	if !s.holds {
 		select {
-		case a.Desk.slots <- struct{}{}:
+		case a.Buffer.slots <- struct{}{}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if !a.Desk.hold(key, s) {
+		if !a.Buffer.hold(key, s) {
 			return context.Canceled
 		}
 	}
@@ -147,7 +147,7 @@ func keyMissing(why string) error {
 }
 
 // readPage takes one page, and has the next one fetched meanwhile.
-func (a ManifestCapture) readPage(ctx context.Context, s *sheet) error {
+func (a ManifestCapture) readPage(ctx context.Context, s *buffer) error {
 	q := s.plan.Queries[s.at]
 	if s.ahead == nil {
 		s.ahead = a.fetch(ctx, s)
@@ -162,7 +162,7 @@ func (a ManifestCapture) readPage(ctx context.Context, s *sheet) error {
 		return fmt.Errorf("read %s: %w", q.Title(), err)
 	}
 	s.advance(page, len(got.body))
-	if a.Desk.Ahead && s.at < len(s.plan.Queries) {
+	if a.Buffer.Ahead && s.at < len(s.plan.Queries) {
 		s.ahead = a.fetch(ctx, s)
 	}
 	if len(s.denied) > 0 { // nothing comes of it any more
@@ -189,7 +189,7 @@ func (a ManifestCapture) readPage(ctx context.Context, s *sheet) error {
 }
 
 // advance goes to the next page, and chooses its size.
-func (s *sheet) advance(page manifest.Page, bytes int) {
+func (s *buffer) advance(page manifest.Page, bytes int) {
 	if s.token = page.Continue; s.token == "" || len(s.denied) > 0 {
 		s.at++
 		s.token, s.limit = "", longestPage
@@ -199,7 +199,7 @@ func (s *sheet) advance(page manifest.Page, bytes int) {
 	s.limit = int64(min(longestPage, max(1, pageBytes/each)))
 }
 
-func (a ManifestCapture) fetch(ctx context.Context, s *sheet) chan answer {
+func (a ManifestCapture) fetch(ctx context.Context, s *buffer) chan answer {
 	to, q := make(chan answer, 1), s.plan.Queries[s.at]
 	o := ListOptions{Namespace: s.request.Namespace, Moment: s.moment, Continue: s.token, Limit: s.limit}
 	if len(s.denied) > 0 {
@@ -209,7 +209,7 @@ func (a ManifestCapture) fetch(ctx context.Context, s *sheet) chan answer {
 		body, err := a.Source.List(ctx, q, o)
 		to <- answer{body, err}
 	}
-	if a.Desk.Ahead {
+	if a.Buffer.Ahead {
 		go get()
 	} else {
 		get()
@@ -218,7 +218,7 @@ func (a ManifestCapture) fetch(ctx context.Context, s *sheet) chan answer {
 }
 
 // notRead says what becomes of a page that could not be read.
-func (a ManifestCapture) notRead(s *sheet, q manifest.Query, err error) error {
+func (a ManifestCapture) notRead(s *buffer, q manifest.Query, err error) error {
 	switch {
 	case errors.Is(err, ErrPageTooLarge) && s.limit > 1:
 		s.limit = max(1, s.limit/shrinkBy)
@@ -240,7 +240,7 @@ func (a ManifestCapture) notRead(s *sheet, q manifest.Query, err error) error {
 }
 
 // finish ends the last chunk.
-func (s *sheet) finish() error {
+func (s *buffer) finish() error {
 	if len(s.denied) > 0 {
 		return &manifest.Refusal{Reason: capturev1.ReasonForbidden, Message: fmt.Sprintf(
 			"ServiceAccount %s of namespace %s may not read everything; give it a Role with: %s",

@@ -82,11 +82,11 @@ func reading(t *testing.T, a ManifestCapture, moment string) error {
 }
 
 func newCapture(s *shelf) ManifestCapture {
-	return ManifestCapture{Work: &kube.Worker{Wake: func(read.Key) {}}, Desk: NewDesk(false), Source: s}
+	return ManifestCapture{Work: &kube.Worker{Wake: func(read.Key) {}}, Buffer: NewCaptureBuffer(false), Source: s}
 }
 
 func (a ManifestCapture) expected() int32 {
-	if found := a.Desk.Result(read.Key{Namespace: "shop", Name: "before"}).Found; found != nil {
+	if found := a.Buffer.Result(read.Key{Namespace: "shop", Name: "before"}).Found; found != nil {
 		return found.Expected
 	}
 	return -1
@@ -96,7 +96,7 @@ func TestReadingGoesPageByPage(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
 		s := &shelf{holds: map[string]int{"configmaps": 1200, "deployments.apps": 3, "services": 0}}
 		a := newCapture(s)
-		a.Desk.Ahead = ahead
+		a.Buffer.Ahead = ahead
 		if err := reading(t, a, "100"); err != nil {
 			t.Fatal(err)
 		}
@@ -219,19 +219,19 @@ func TestAKindThatIsGoneIsLeftOutOfTheNextPlan(t *testing.T) {
 	}
 }
 
-// TestADeskHoldsFew: what is held of captures is bounded, and given back.
-func TestADeskHoldsFew(t *testing.T) {
+// TestACaptureBufferHoldsFew: what is held of captures is bounded, and given back.
+func TestACaptureBufferHoldsFew(t *testing.T) {
 	a := newCapture(&shelf{holds: map[string]int{"configmaps": 1}})
 	for i := range 3 * captures {
 		if err := reading(t, a, fmt.Sprint(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if held := len(a.Desk.slots); held != 1 {
+	if held := len(a.Buffer.slots); held != 1 {
 		t.Errorf("%d slots are held for one request", held)
 	}
-	a.Desk.Drop(read.Key{Namespace: "shop", Name: "before"})
-	if held := len(a.Desk.slots); held != 0 {
+	a.Buffer.Drop(read.Key{Namespace: "shop", Name: "before"})
+	if held := len(a.Buffer.slots); held != 0 {
 		t.Errorf("%d slots are held for nothing", held)
 	}
 }

@@ -42,7 +42,7 @@ func (a ManifestCapture) verifier(r *capturev1.ManifestCaptureRequest, e manifes
 		case len(v.strays) > 0:
 			return false, a.removeStray(ctx, v)
 		}
-		a.Desk.publish(key, manifestcapture.Result{Task: task, Checked: &v.count})
+		a.Buffer.publish(key, manifestcapture.Result{Task: task, Checked: &v.count})
 		return true, nil
 	}
 }

@@ -30,8 +30,8 @@ func TestAVerdictIsToldEveryTimeItIsTried(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := verify(); fsm.ClassOf(err) != fsm.Transient || !strings.Contains(fsm.Said(err), "keys does not exist") {
-			t.Errorf("%v, said %q", err, fsm.Said(err))
+		if err := verify(); fsm.ClassOf(err) != fsm.Transient || !strings.Contains(fsm.StatusMessage(err), "keys does not exist") {
+			t.Errorf("%v, said %q", err, fsm.StatusMessage(err))
 		}
 		if work := a.Work.Work(read.Key{Namespace: "shop", Name: "before"}); work.State != read.WorkEnded || work.Err == nil {
 			t.Errorf("it was not tried again: %+v", work)

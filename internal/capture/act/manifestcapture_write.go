@@ -25,9 +25,9 @@ import (
 // read, it is read again.
 func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartWriting, task string) kube.Job {
 	key := client.ObjectKeyFromObject(r)
-	s := a.Desk.sheet(key, &sheet{request: r.DeepCopy(), moment: e.Moment})
+	s := a.Buffer.buffer(key, &buffer{request: r.DeepCopy(), moment: e.Moment})
 	looked := false
-	return a.Desk.yielding(key, s, func(ctx context.Context) (bool, error) {
+	return a.Buffer.releaseOnError(key, s, func(ctx context.Context) (bool, error) {
 		switch {
 		case !looked:
 			err := a.stillWrites(ctx, r, e.Moment)
@@ -42,8 +42,8 @@ func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestc
 		if err := a.commit(ctx, s, e); err != nil {
 			return false, err
 		}
-		a.Desk.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
-		a.Desk.close(key, s)
+		a.Buffer.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
+		a.Buffer.close(key, s)
 		return true, nil
 	})
 }
@@ -61,7 +61,7 @@ func (a ManifestCapture) stillWrites(ctx context.Context, r *capturev1.ManifestC
 	return nil
 }
 
-func (a ManifestCapture) writeChunk(ctx context.Context, s *sheet, e manifestcapture.StartWriting) error {
+func (a ManifestCapture) writeChunk(ctx context.Context, s *buffer, e manifestcapture.StartWriting) error {
 	chunk := s.chunks[s.written].Object.DeepCopy()
 	chunk.Labels = map[string]string{manifestcapture.RequestLabel: string(s.request.UID)}
 	chunk.OwnerReferences = []metav1.OwnerReference{request.KeptBy(s.request.UID, e.Keeper)}
@@ -82,7 +82,7 @@ func taken(what string, err error) error {
 }
 
 // commit writes the checkpoint.
-func (a ManifestCapture) commit(ctx context.Context, s *sheet, e manifestcapture.StartWriting) error {
+func (a ManifestCapture) commit(ctx context.Context, s *buffer, e manifestcapture.StartWriting) error {
 	var keeper capturev1.ObjectKeeper
 	name := request.KeeperName(s.request.UID)
 	if err := a.Live.Get(ctx, read.Key{Name: name}, &keeper); err != nil {

@@ -95,8 +95,8 @@ func (a *ManifestRestore) Report(key read.Key, what string) *manifestrestore.Rep
 	return nil
 }
 
-// Then forgets the job of a request that is gone or has ended.
-func (a *ManifestRestore) Then(key read.Key, r *capturev1.ManifestRestoreRequest, there bool) {
+// AfterPass forgets the job of a request that is gone or has ended.
+func (a *ManifestRestore) AfterPass(key read.Key, r *capturev1.ManifestRestoreRequest, there bool) {
 	if there && r.Status.Phase != manifestrestore.Succeeded && r.Status.Phase != manifestrestore.Failed {
 		return
 	}

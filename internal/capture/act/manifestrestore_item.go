@@ -104,7 +104,7 @@ func (j *restoreJob) only() bool { return j.stage == manifestrestore.Plan && !j.
 // create makes an object, with the mark by which it is known after a crash.
 func (j *restoreJob) create(ctx context.Context, item manifestrestore.Item, wanted *unstructured.Unstructured) (capturev1.ObjectResult, error) {
 	r := capturev1.ObjectResult{Result: capturev1.ResultCreated}
-	if j.only() || j.dry() && slices.ContainsFunc(item.Leans(), j.unborn) {
+	if j.only() || j.dry() && slices.ContainsFunc(item.Leans(), j.wouldExist) {
 		return r, nil
 	}
 	mark(wanted, manifestrestore.Mark{By: j.request.UID, As: r.Result})
@@ -123,8 +123,8 @@ func (j *restoreJob) create(ctx context.Context, item manifestrestore.Item, want
 	return r, nil
 }
 
-// unborn says that an object would be there in a real run.
-func (j *restoreJob) unborn(key manifestrestore.Key) bool { return j.would[key] != "" }
+// wouldExist says that an object would be there in a real run.
+func (j *restoreJob) wouldExist(key manifestrestore.Key) bool { return j.would[key] != "" }
 
 func mark(obj *unstructured.Unstructured, m manifestrestore.Mark) {
 	annotations := obj.GetAnnotations()

@@ -13,14 +13,14 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 )
 
-var born = metav1.NewTime(time.Unix(1_700_000_000, 0))
+var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
 
 func bench() fsmtest.Bench[*capturev1.ObjectKeeper, World] {
 	return fsmtest.Bench[*capturev1.ObjectKeeper, World]{
 		Machine: &Machine,
 		Object: func() *capturev1.ObjectKeeper {
 			return &capturev1.ObjectKeeper{
-				ObjectMeta: metav1.ObjectMeta{Name: "keeper", UID: "k1", ResourceVersion: "7", Generation: 1, CreationTimestamp: born},
+				ObjectMeta: metav1.ObjectMeta{Name: "keeper", UID: "k1", ResourceVersion: "7", Generation: 1, CreationTimestamp: createdAt},
 				Spec: capturev1.ObjectKeeperSpec{
 					Mode:           capturev1.FollowObject,
 					FollowRef:      &capturev1.FollowRef{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "a", UID: "u1"},
@@ -55,12 +55,12 @@ func anyKeeper(r *rand.Rand, phase fsm.Phase) (*capturev1.ObjectKeeper, World) {
 	k := bench().Object()
 	k.Spec.Mode = pick(r, capturev1.FollowObject, capturev1.FollowObjectWithTTL, capturev1.TTL)
 	k.Spec.TTL = &metav1.Duration{Duration: time.Duration(r.IntN(200_000)) * time.Second}
-	k.CreationTimestamp = born
+	k.CreationTimestamp = createdAt
 	if phase == Expiring && r.IntN(4) > 0 {
-		k.Status.ExpiresAt = &metav1.Time{Time: born.Add(time.Duration(r.IntN(200_000)) * time.Second)}
+		k.Status.ExpiresAt = &metav1.Time{Time: createdAt.Add(time.Duration(r.IntN(200_000)) * time.Second)}
 	}
 	if r.IntN(10) == 0 {
-		k.DeletionTimestamp = &born
+		k.DeletionTimestamp = &createdAt
 	}
 	return k, World{
 		Followed:  pick(r, "", Here, Gone, Unknown),
@@ -100,13 +100,13 @@ func TestCountingPath(t *testing.T) {
 
 // What is to be retained is not given up a moment too early, although status keeps whole seconds only.
 func TestRetentionIsNotCutShort(t *testing.T) {
-	lost := born.Add(900 * time.Millisecond)
+	lost := createdAt.Add(900 * time.Millisecond)
 	for name, c := range map[string]struct {
 		mode  capturev1.KeeperMode
 		until time.Time
 	}{
 		"with a time to live": {capturev1.FollowObjectWithTTL, lost.Add(20 * time.Second)},
-		"without":             {capturev1.FollowObject, born.Time},
+		"without":             {capturev1.FollowObject, createdAt.Time},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := bench().Object()

@@ -27,7 +27,7 @@ import (
 
 const requestUID = "11111111-2222-3333-4444-555555555555"
 
-func born(namespace, name string, owned bool) metav1.ObjectMeta {
+func objectMeta(namespace, name string, owned bool) metav1.ObjectMeta {
 	m := metav1.ObjectMeta{Namespace: namespace, Name: name, CreationTimestamp: metav1.Time{Time: ago(old)}}
 	if owned {
 		m.OwnerReferences = []metav1.OwnerReference{request.KeptBy(requestUID, "k1")}
@@ -37,35 +37,35 @@ func born(namespace, name string, owned bool) metav1.ObjectMeta {
 
 // captured is everything that captures and restores leave in a cluster.
 func captured() []client.Object {
-	vcr := &capturev1.VolumeCaptureRequest{ObjectMeta: born("shop", "data", false)}
+	vcr := &capturev1.VolumeCaptureRequest{ObjectMeta: objectMeta("shop", "data", false)}
 	vcr.UID = requestUID
 	vcr.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Completed"}}
 	size := resource.MustParse("1Gi")
 	vcr.Status.RestoreSize, vcr.Status.ArtifactRef = &size, &capturev1.ArtifactRef{Kind: "VolumeSnapshotContent", Name: "capture-" + requestUID}
-	mcr := &capturev1.ManifestCaptureRequest{ObjectMeta: born("shop", "all", false)}
+	mcr := &capturev1.ManifestCaptureRequest{ObjectMeta: objectMeta("shop", "all", false)}
 	mcr.UID, mcr.Status.CheckpointRef = "r2", &capturev1.ArtifactRef{Kind: "ManifestCheckpoint", Name: "r2"}
-	keeper := &capturev1.ObjectKeeper{ObjectMeta: born("", request.KeeperName(requestUID), false)}
+	keeper := &capturev1.ObjectKeeper{ObjectMeta: objectMeta("", request.KeeperName(requestUID), false)}
 	keeper.UID, keeper.Spec.FollowRef = "k1", &capturev1.FollowRef{Kind: "VolumeCaptureRequest", UID: requestUID}
 	keeper.Status.ExpiresAt = &metav1.Time{Time: now}
-	content := &snapshotv1.VolumeSnapshotContent{ObjectMeta: born("", "capture-"+requestUID, true)}
+	content := &snapshotv1.VolumeSnapshotContent{ObjectMeta: objectMeta("", "capture-"+requestUID, true)}
 	content.Spec.Driver = "disks"
 	content.Status = &snapshotv1.VolumeSnapshotContentStatus{SnapshotHandle: new("s1")}
-	theirs := &snapshotv1.VolumeSnapshotContent{ObjectMeta: born("", "snapcontent-1", false)}
+	theirs := &snapshotv1.VolumeSnapshotContent{ObjectMeta: objectMeta("", "snapcontent-1", false)}
 	theirs.Spec.Driver, theirs.Spec.Source.SnapshotHandle = "disks", new("s2")
-	checkpoint := &capturev1.ManifestCheckpoint{ObjectMeta: born("", "r2", true)}
+	checkpoint := &capturev1.ManifestCheckpoint{ObjectMeta: objectMeta("", "r2", true)}
 	checkpoint.Spec.Origin.RequestUID, checkpoint.Spec.Bytes = "r2", 2<<20
 	checkpoint.Spec.Chunks = []capturev1.ChunkRef{{Name: requestUID + "-0-a"}}
-	chunk := &capturev1.ManifestCheckpointContentChunk{ObjectMeta: born("", requestUID+"-0-a", false)}
-	holder := &corev1.PersistentVolumeClaim{ObjectMeta: born("system", "detached-"+requestUID, true)}
-	claim := &corev1.PersistentVolumeClaim{ObjectMeta: born("system", "theirs", false)}
-	volume := &corev1.PersistentVolume{ObjectMeta: born("", "pv-1", false)}
+	chunk := &capturev1.ManifestCheckpointContentChunk{ObjectMeta: objectMeta("", requestUID+"-0-a", false)}
+	holder := &corev1.PersistentVolumeClaim{ObjectMeta: objectMeta("system", "detached-"+requestUID, true)}
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: objectMeta("system", "theirs", false)}
+	volume := &corev1.PersistentVolume{ObjectMeta: objectMeta("", "pv-1", false)}
 	volume.Labels = map[string]string{detachedBy: requestUID}
 	volume.Status.Phase = corev1.VolumeBound
 	volume.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: "disks", VolumeHandle: "v1"}
-	other := &corev1.PersistentVolume{ObjectMeta: born("", "pv-2", false)}
-	intent := &corev1.ConfigMap{ObjectMeta: born("csi", "restore-"+requestUID, false)}
+	other := &corev1.PersistentVolume{ObjectMeta: objectMeta("", "pv-2", false)}
+	intent := &corev1.ConfigMap{ObjectMeta: objectMeta("csi", "restore-"+requestUID, false)}
 	intent.Labels = map[string]string{intentLabel: "disks"}
-	settings := &corev1.ConfigMap{ObjectMeta: born("csi", "settings", false)}
+	settings := &corev1.ConfigMap{ObjectMeta: objectMeta("csi", "settings", false)}
 	return []client.Object{vcr, mcr, keeper, content, theirs, checkpoint, chunk, holder, claim, volume, other, intent, settings}
 }
 
@@ -161,10 +161,10 @@ func TestAllPagesAreRead(t *testing.T) {
 		}
 		switch o.Continue {
 		case "":
-			keepers.Items = []capturev1.ObjectKeeper{{ObjectMeta: born("", "first", false)}}
+			keepers.Items = []capturev1.ObjectKeeper{{ObjectMeta: objectMeta("", "first", false)}}
 			keepers.Continue = "more"
 		case "more":
-			keepers.Items = []capturev1.ObjectKeeper{{ObjectMeta: born("", "second", false)}}
+			keepers.Items = []capturev1.ObjectKeeper{{ObjectMeta: objectMeta("", "second", false)}}
 		}
 		return nil
 	}}

@@ -21,7 +21,7 @@ func TestWhatSpeaksAgainstACapture(t *testing.T) {
 		}, capturev1.ReasonVolumeNotCaptured},
 		"Secrets and no key": {func(in *input) { in.Obj.Spec.IncludeSecrets, in.World.Keys = true, KeysMissing }, capturev1.ReasonKeyMissing},
 	} {
-		in := input{Obj: newBench().Object(), World: newBench().World(), Now: born.Time}
+		in := input{Obj: newBench().Object(), World: newBench().World(), Now: createdAt.Time}
 		in.Obj.Status.Phase, in.World.Keeping = Preparing, request.Keeping{Sight: request.Ours, UID: "keeper"}
 		c.change(&in)
 		if d := decidePreparing(in); d.Reason != c.want {
@@ -31,7 +31,7 @@ func TestWhatSpeaksAgainstACapture(t *testing.T) {
 }
 
 func TestACheckpointOfSomebodyElseIsNotAdopted(t *testing.T) {
-	in := input{Obj: newBench().Object(), World: newBench().World(), Now: born.Time}
+	in := input{Obj: newBench().Object(), World: newBench().World(), Now: createdAt.Time}
 	in.Obj.Status.Phase, in.World.Checkpoint.Sight = Writing, request.Taken
 	if d := decideWriting(in); d.On != Refused || d.Reason != capturev1.ReasonNameTaken {
 		t.Errorf("%s %s", d.On, d.Reason)

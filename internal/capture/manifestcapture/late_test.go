@@ -15,7 +15,7 @@ import (
 // there, and so is looked at again; its deadline, which is long past, must not remove it.
 func TestAForgottenCaptureIsVerifiedHoweverLate(t *testing.T) {
 	b := newBench()
-	in := input{Obj: b.Object(), World: b.World(), Now: born.Add(24 * time.Hour)}
+	in := input{Obj: b.Object(), World: b.World(), Now: createdAt.Add(24 * time.Hour)}
 	in.World.Keeping = request.Keeping{Sight: request.Ours, UID: "keeper"}
 	in.World.Checkpoint = Checkpoint{Sight: request.Ours, Name: "c", UID: "checkpoint", Found: Found{Expected: 3}, ResourceVersion: "100"}
 	for range 6 {
@@ -50,7 +50,7 @@ func spared(t *testing.T, in input) input {
 func TestAForgottenCaptureOutlivesItsKey(t *testing.T) {
 	for back, want := range map[time.Duration]fsm.Phase{5 * time.Minute: Succeeded, time.Hour: Failed} {
 		b := newBench()
-		begun := born.Add(24 * time.Hour)
+		begun := createdAt.Add(24 * time.Hour)
 		in := input{Obj: b.Object(), World: b.World(), Now: begun}
 		in.World.Keeping = request.Keeping{Sight: request.Ours, UID: "keeper"}
 		in.World.Checkpoint = Checkpoint{Sight: request.Ours, Name: "c", UID: "checkpoint", Found: Found{Expected: 3}, ResourceVersion: "100"}
@@ -70,7 +70,7 @@ func TestAForgottenCaptureOutlivesItsKey(t *testing.T) {
 
 // TestAForgottenCaptureThatIsBrokenIsRemoved: what was read back and lacks something is of no use to anybody.
 func TestAForgottenCaptureThatIsBrokenIsRemoved(t *testing.T) {
-	in := input{Obj: newRequest(), World: newBench().World(), Now: born.Time}
+	in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
 	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonIncomplete, Message: "a chunk is gone"}
 	in.Obj.Status.History = []meta.Transition{{To: Verifying, Event: fsm.Lost}}
 	in.World.Leftovers = []Leftover{{KindCheckpoint, "c", "checkpoint", "1"}}

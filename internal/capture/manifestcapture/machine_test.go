@@ -16,13 +16,13 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 )
 
-var born = metav1.NewTime(time.Unix(1_700_000_000, 0))
+var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
 
 type bench = fsmtest.Bench[*capturev1.ManifestCaptureRequest, World]
 
 func newRequest() *capturev1.ManifestCaptureRequest {
 	return &capturev1.ManifestCaptureRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "before", UID: "r1", ResourceVersion: "7", Generation: 1, CreationTimestamp: born},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "before", UID: "r1", ResourceVersion: "7", Generation: 1, CreationTimestamp: createdAt},
 		Spec: capturev1.ManifestCaptureRequestSpec{
 			Selector: &capturev1.ManifestSelector{}, DeadlineSeconds: 1800, IncludeSecrets: true,
 			Volumes: []capturev1.ManifestVolume{{Claim: "data", VolumeCaptureRequest: "data"}, {Claim: "scratch", Empty: true}},

@@ -12,8 +12,8 @@ import (
 
 // TestOldRequests: what was not begun in time is not begun, and what was goes on.
 func TestOldRequests(t *testing.T) {
-	in := input{Obj: newRequest(), World: newWorld(), Now: born.Add(time.Hour)}
-	in.Obj.Spec.NotAfter = &metav1.Time{Time: born.Add(time.Minute)}
+	in := input{Obj: newRequest(), World: newWorld(), Now: createdAt.Add(time.Hour)}
+	in.Obj.Spec.NotAfter = &metav1.Time{Time: createdAt.Add(time.Minute)}
 	if d := decidePending(in); d.On != Expired {
 		t.Errorf("is begun by %s", d.On)
 	}
@@ -24,7 +24,7 @@ func TestOldRequests(t *testing.T) {
 }
 
 func TestACheckpointOfAnotherIsNotRestored(t *testing.T) {
-	in := input{Obj: newRequest(), World: newWorld(), Now: born.Time}
+	in := input{Obj: newRequest(), World: newWorld(), Now: createdAt.Time}
 	in.World.Source.Sight = Foreign
 	if d := decideSource(in); d.On != Refused || d.Reason != capturev1.ReasonInvalidTarget {
 		t.Errorf("%s %s", d.On, d.Reason)

@@ -14,13 +14,13 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 )
 
-var born = metav1.NewTime(time.Unix(1_700_000_000, 0))
+var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
 
 var theCheckpoint = &capturev1.ArtifactRef{APIVersion: "capture.statecraft.dev/v1alpha1", Kind: "ManifestCheckpoint", Name: "c", UID: "c1"}
 
 func newRequest() *capturev1.ManifestRestoreRequest {
 	return &capturev1.ManifestRestoreRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "back", UID: "r1", ResourceVersion: "7", Generation: 1, CreationTimestamp: born},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "back", UID: "r1", ResourceVersion: "7", Generation: 1, CreationTimestamp: createdAt},
 		Spec: capturev1.ManifestRestoreRequestSpec{
 			Source:         capturev1.ManifestSource{ManifestCaptureRequest: &capturev1.RequestRef{Name: "nightly"}},
 			ConflictPolicy: capturev1.ConflictFail, DeadlineSeconds: 3600,
@@ -107,13 +107,13 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreReques
 	obj.Spec.ConflictPolicy = pick(r, capturev1.ConflictFail, capturev1.ConflictSkip, capturev1.ConflictReplace)
 	obj.Spec.DryRun = r.IntN(4) == 0 && phase != Applying && phase != Verifying
 	if r.IntN(3) == 0 {
-		obj.Spec.NotAfter = &metav1.Time{Time: born.Add(time.Duration(r.IntN(7200)-3600) * time.Second)}
+		obj.Spec.NotAfter = &metav1.Time{Time: createdAt.Add(time.Duration(r.IntN(7200)-3600) * time.Second)}
 	}
 	if r.IntN(3) > 0 {
 		obj.Status.CheckpointRef = theCheckpoint
 	}
 	if r.IntN(10) == 0 {
-		obj.DeletionTimestamp = &born
+		obj.DeletionTimestamp = &createdAt
 	}
 	w := World{
 		Keeping: request.Keeping{Sight: pick(r, request.Ours, request.Ours, "", request.Missing, request.Taken), UID: "keeper", Namespace: pick(r, request.Keeping{}.Namespace, "n1")},
@@ -183,7 +183,7 @@ func TestPaths(t *testing.T) {
 			end:   "Failed/SourceNotReady", also: []string{"Failed/StatusLost"},
 		},
 		"too old": {
-			change: func(r *capturev1.ManifestRestoreRequest) { r.Spec.NotAfter = &born },
+			change: func(r *capturev1.ManifestRestoreRequest) { r.Spec.NotAfter = &createdAt },
 			end:    "Failed/Expired",
 		},
 		"out of time": {

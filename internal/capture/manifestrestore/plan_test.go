@@ -236,7 +236,7 @@ func TestAClaimWithACapturedVolumeIsAskedFor(t *testing.T) {
 	}
 	r := newRequest()
 	r.Spec.Requester = &capturev1.Requester{Username: "ann"}
-	v, err := VolumeRequest(r, plan[0], "old", nil, born.Add(3000e9))
+	v, err := VolumeRequest(r, plan[0], "old", nil, createdAt.Add(3000e9))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestAClaimWithACapturedVolumeIsAskedFor(t *testing.T) {
 	}
 	for takes, want := range map[string]string{"512Mi": "1Gi", "2Gi": "2Gi"} {
 		size := resource.MustParse(takes)
-		v, err := VolumeRequest(r, plan[0], "old", &size, born.Time)
+		v, err := VolumeRequest(r, plan[0], "old", &size, createdAt.Time)
 		if asked := v.Spec.VolumeClaimTemplate.Spec.Resources.Requests[corev1.ResourceStorage]; err != nil || asked.String() != want {
 			t.Errorf("for %s it asks for %s: %v", takes, &asked, err)
 		}

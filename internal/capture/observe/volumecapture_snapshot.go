@@ -69,7 +69,7 @@ func (c capture) class() error {
 	if name := c.req.Spec.VolumeSnapshotClassName; name != "" {
 		return c.namedClass(name)
 	}
-	if err := c.classOfDriver(read.Lately); err != nil || c.w.Class.Sight == volumecapture.ClassFound {
+	if err := c.classOfDriver(read.FromWatchCache); err != nil || c.w.Class.Sight == volumecapture.ClassFound {
 		return err
 	}
 	return c.classOfDriver()

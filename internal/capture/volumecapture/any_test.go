@@ -88,7 +88,7 @@ func anything(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeCaptureRequest, W
 	}
 	obj.Spec.VolumeSnapshotClassName = pick(r, "", "fast")
 	if r.IntN(10) == 0 {
-		obj.DeletionTimestamp = &born
+		obj.DeletionTimestamp = &createdAt
 	}
 	if phase != "" && phase != Pending && r.IntN(6) > 0 {
 		obj.Status.Origin = &capturev1.Origin{Namespace: "shop", NamespaceUID: "n1", RequestUID: "r1", Claim: "data", ClaimUID: pick[types.UID](r, "c1", "c1", "c1", "c0")}
@@ -114,7 +114,7 @@ func anyWorld(r *rand.Rand) World {
 	if w.Keeping.Sight == request.Ours {
 		w.Keeping.UID = pick[types.UID](r, "", "k1", "k1")
 	}
-	w.Claim = Claim{Sight: pick(r, "", Missing, Barred, Here, Here, Here), UID: pick[types.UID](r, "c1", "c1", "c2"), ResourceVersion: "3", Bound: r.IntN(4) > 0, Deleting: r.IntN(4) == 0, DeletedAt: born.Time}
+	w.Claim = Claim{Sight: pick(r, "", Missing, Barred, Here, Here, Here), UID: pick[types.UID](r, "c1", "c1", "c2"), ResourceVersion: "3", Bound: r.IntN(4) > 0, Deleting: r.IntN(4) == 0, DeletedAt: createdAt.Time}
 	w.Volume.Sight = pick(r, "", Missing, Here, Here, Here)
 	w.Volume.Driver = pick(r, "", "csi", "csi", "csi")
 	w.Volume.Policy = pick(r, "Delete", retain)

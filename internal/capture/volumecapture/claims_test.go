@@ -11,7 +11,7 @@ import (
 
 // detaching is a Detach in the middle, whose volume is marked and whose claim is still there.
 func detachingNow() input {
-	in := input{Obj: detaches().Object(), World: world(), Now: born.Time}
+	in := input{Obj: detaches().Object(), World: world(), Now: createdAt.Time}
 	in.Obj.Status.Phase, in.World.Self = Detaching, Detaching
 	in.Obj.Status.Origin = &capturev1.Origin{ClaimUID: "c1"}
 	in.Obj.Status.Detached = &capturev1.DetachedVolume{Name: "pv1", UID: "v1", ReclaimPolicy: "Delete"}
@@ -37,7 +37,7 @@ func TestWhatSpeaksAgainstACapture(t *testing.T) {
 		}, capturev1.ReasonInvalidTarget},
 		"a volume that goes, of which a copy is made": {func(in *input) { in.World.Volume.Deleting = true }, ReasonTargetValid},
 	} {
-		in := input{Obj: object(), World: world(), Now: born.Time}
+		in := input{Obj: object(), World: world(), Now: createdAt.Time}
 		c.change(&in)
 		if d := decidePending(in); d.Reason != c.want {
 			t.Errorf("%s: %s, want %s", what, d.Reason, c.want)
@@ -46,7 +46,7 @@ func TestWhatSpeaksAgainstACapture(t *testing.T) {
 }
 
 func TestNothingIsOwnedByNobody(t *testing.T) {
-	in := input{Obj: object(), World: world(), Now: born.Time}
+	in := input{Obj: object(), World: world(), Now: createdAt.Time}
 	in.World.Keeping = request.Keeping{Sight: request.Ours}
 	if d := decidePreparing(in); d.On != "" {
 		t.Errorf("goes on by %s with a keeper that has no UID", d.On)

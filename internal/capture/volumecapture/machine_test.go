@@ -11,7 +11,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 )
 
-var born = metav1.NewTime(time.Unix(1_700_000_000, 0))
+var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
 
 type bench = fsmtest.Bench[*capturev1.VolumeCaptureRequest, World]
 
@@ -45,7 +45,7 @@ func detaches() bench {
 
 func object() *capturev1.VolumeCaptureRequest {
 	r := &capturev1.VolumeCaptureRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "before", UID: "r1", ResourceVersion: "7", Generation: 1, CreationTimestamp: born},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "before", UID: "r1", ResourceVersion: "7", Generation: 1, CreationTimestamp: createdAt},
 		Spec: capturev1.VolumeCaptureRequestSpec{
 			Target: capturev1.ClaimTarget{Name: "data"}, Mode: capturev1.Snapshot, DeadlineSeconds: 600,
 			OnTransientError: capturev1.WaitUntilDeadline,

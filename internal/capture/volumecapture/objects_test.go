@@ -126,12 +126,12 @@ func TestAMarkIsFoundAgainAndTakenBack(t *testing.T) {
 	}
 }
 
-func TestKick(t *testing.T) {
+func TestNeedsNudge(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0).UTC()
 	ago := func(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(-d)} }
 	for name, tc := range map[string]struct {
 		change func(*snapshotv1.VolumeSnapshotContent)
-		kick   bool
+		needed bool
 		again  time.Duration
 	}{
 		"it is not deleted":       {func(c *snapshotv1.VolumeSnapshotContent) { c.DeletionTimestamp = nil }, false, 0},
@@ -141,14 +141,14 @@ func TestKick(t *testing.T) {
 			c.Annotations[BeingCreated] = "yes"
 		}, false, hangs},
 		"it was kicked": {func(c *snapshotv1.VolumeSnapshotContent) {
-			c.Annotations[KickAnnotation] = now.Add(-2 * time.Second).Format(time.RFC3339)
+			c.Annotations[NudgeAnnotation] = now.Add(-2 * time.Second).Format(time.RFC3339)
 		}, false, 12 * time.Second},
 		"it was kicked long ago": {func(c *snapshotv1.VolumeSnapshotContent) {
-			c.Annotations[KickAnnotation] = now.Add(-16 * time.Second).Format(time.RFC3339)
+			c.Annotations[NudgeAnnotation] = now.Add(-16 * time.Second).Format(time.RFC3339)
 		}, true, hangs},
 		"it hangs for long, and is kicked less often": {func(c *snapshotv1.VolumeSnapshotContent) {
 			c.DeletionTimestamp = ago(120 * time.Second)
-			c.Annotations[KickAnnotation] = now.Add(-20 * time.Second).Format(time.RFC3339)
+			c.Annotations[NudgeAnnotation] = now.Add(-20 * time.Second).Format(time.RFC3339)
 		}, false, 30 * time.Second},
 		"nobody waits for the sidecar": {func(c *snapshotv1.VolumeSnapshotContent) { c.Finalizers = []string{"example.com/other"} }, false, 0},
 		"it is owned by another's keeper": {func(c *snapshotv1.VolumeSnapshotContent) {
@@ -165,8 +165,8 @@ func TestKick(t *testing.T) {
 			}
 			c.DeletionTimestamp = ago(30 * time.Second)
 			tc.change(c)
-			if kick, again := Kick(c, now); kick != tc.kick || again != tc.again {
-				t.Errorf("%v, again in %s; want %v, %s", kick, again, tc.kick, tc.again)
+			if needed, again := NeedsNudge(c, now); needed != tc.needed || again != tc.again {
+				t.Errorf("%v, again in %s; want %v, %s", needed, again, tc.needed, tc.again)
 			}
 		})
 	}

@@ -21,7 +21,7 @@ func TestWhatSpeaksAgainstARestore(t *testing.T) {
 			in.World.Source, in.Obj.Spec.Rehearsal = detached(), &capturev1.Rehearsal{}
 		}, capturev1.ReasonInvalidTarget},
 	} {
-		in := input{Obj: newRequest(), World: newBench().World(), Now: born.Time}
+		in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
 		c.change(&in)
 		if d := decidePending(in); d.Reason != c.want {
 			t.Errorf("%s: %s, want %s", what, d.Reason, c.want)
@@ -31,7 +31,7 @@ func TestWhatSpeaksAgainstARestore(t *testing.T) {
 
 // TestAReservedClaimIsLeft: what was restored with it waits for it. Where it is left, the words say so.
 func TestAReservedClaimIsLeft(t *testing.T) {
-	in := input{Obj: newRequest(), World: newBench().World(), Now: born.Time}
+	in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
 	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonDeadlineExceeded, Message: "too late"}
 	in.World.Claim = Claim{Sight: Ours, UID: "claim", ResourceVersion: "1", Reserved: true}
 	if d := decideCleaningUp(in); len(d.Do) > 0 || d.On != Cleaned || !strings.HasPrefix(d.Message, "too late; PersistentVolumeClaim data is left") {
@@ -44,7 +44,7 @@ func TestAReservedClaimIsLeft(t *testing.T) {
 }
 
 func TestAnotherVolumeIsNoSuccess(t *testing.T) {
-	in := input{Obj: newRequest(), World: newBench().World(), Now: born.Time}
+	in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
 	in.Obj.Status.Phase, in.Obj.Status.Source = Restoring, snapshot().Resolved
 	in.World.Claim = Claim{Sight: Ours, UID: "claim", Volume: Another}
 	if d := decideRestoring(in); d.On != GivenUp || d.Reason != capturev1.ReasonWrongVolume {

@@ -135,7 +135,7 @@ func cleaningUp(in input) fsm.Decision {
 		return fsm.Wait(ReasonCleaning, "claims").In(recheck).Because("%s to be bound to the volume that is there for it", claimName(in))
 	case w.Probe.Sight == ProbeRuns:
 		return endProbe(w.Probe)
-	case w.Claim.spare():
+	case w.Claim.isSurplus():
 		return fsm.Do(ReasonCleaning, DeleteClaim{w.Claim.UID, w.Claim.ResourceVersion})
 	default:
 		return cleaned(in)

@@ -19,7 +19,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 )
 
-var born = metav1.NewTime(time.Unix(1_700_000_000, 0))
+var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
 
 type bench = fsmtest.Bench[*capturev1.VolumeRestoreRequest, World]
 
@@ -43,7 +43,7 @@ func newBench() bench {
 
 func newRequest() *capturev1.VolumeRestoreRequest {
 	return &capturev1.VolumeRestoreRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "back", UID: "r1", Generation: 1, CreationTimestamp: born},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "back", UID: "r1", Generation: 1, CreationTimestamp: createdAt},
 		Spec: capturev1.VolumeRestoreRequestSpec{
 			Source: capturev1.VolumeSource{VolumeCaptureRequest: &capturev1.RequestRef{Name: "daily"}},
 			VolumeClaimTemplate: capturev1.VolumeClaimTemplate{Name: "data", Spec: capturev1.RestoredClaimSpec{

@@ -121,5 +121,5 @@ func (c Claim) bound() bool { return c.Sight == Ours && c.Volume == TheRestored 
 // empty says that the claim was made for nothing: no data would go with it.
 func (c Claim) empty() bool { return c.Sight == Ours && c.Volume == "" && !c.Deleting }
 
-// spare says that the claim can go without a loss, and nothing waits for it.
-func (c Claim) spare() bool { return c.empty() && !c.Reserved }
+// isSurplus says that the claim can go without a loss, and nothing waits for it.
+func (c Claim) isSurplus() bool { return c.empty() && !c.Reserved }

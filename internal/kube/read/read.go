@@ -29,10 +29,10 @@ type ListOption = client.ListOption
 // InNamespace limits a list to one namespace.
 type InNamespace = client.InNamespace
 
-// Lately lets a list be what the API server remembers, which may be a moment old. One that must be of this very moment
+// FromWatchCache lets a list be what the API server remembers, which may be a moment old. One that must be of this very moment
 // waits until the server has caught up with all writes before it, for up to a tenth of a second. Only what was found
 // can be relied on, not what was not.
-var Lately = &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
+var FromWatchCache = &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 
 // Labels limits a list to objects with these labels.
 type Labels = client.MatchingLabels

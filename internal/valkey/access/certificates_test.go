@@ -57,9 +57,9 @@ func (s *staged) step(proven bool) (done bool) {
 	return len(steps) == 0 && stage == nil && doubt == ""
 }
 
-// stranger finds a server that would not verify another, or the program beside one that
+// unbelieved finds a server that would not verify another, or the program beside one that
 // would not, or that the operator would not.
-func (s *staged) stranger() (string, bool) {
+func (s *staged) unbelieved() (string, bool) {
 	for i, shown := range s.loaded {
 		by := block(strings.Fields(strings.TrimPrefix(string(split(shown.Certificate)[0].Bytes), "by "))[0])
 		for j, other := range s.loaded {
@@ -98,7 +98,7 @@ func TestANewAuthorityInOneEdit(t *testing.T) {
 						s.start(restarts)
 						s.memory = nil
 					}
-					if who, strange := s.stranger(); strange {
+					if who, strange := s.unbelieved(); strange {
 						t.Fatalf("pod %d is late, %d starts after %d: %s after\n%s", late, restarts, at, who, strings.Join(s.story, "\n"))
 					}
 				}

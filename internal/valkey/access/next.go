@@ -129,23 +129,23 @@ func comeBack(n Node, r Reconnection, what string) (steps []Step, doubt string, 
 // dismiss takes away what nobody should use any more.
 func dismiss(w World) (steps []Step) {
 	for _, n := range w.Nodes {
-		strangers := map[string]bool{}
+		unknown := map[string]bool{}
 		for name, is := range n.Server.Accounts {
 			// Where no application is known, a stranger may be one: its connections would go.
-			strangers[name] = name != Default && w.Secrets.ApplicationName != ""
+			unknown[name] = name != Default && w.Secrets.ApplicationName != ""
 			if name == Default && is.On {
 				steps = append(steps, Grant{Node: n.Name, User: User{Name: Default, Off: true}})
 			}
 		}
 		for _, u := range w.wanted(n.Version) {
-			strangers[u.Name] = false
+			unknown[u.Name] = false
 			if old := without(n.Server.Accounts[u.Name].Passwords, u.Passwords); len(old) > 0 {
 				steps = append(steps, DropPasswords{Node: n.Name, User: u.Name, Passwords: old})
 			}
 		}
-		maps.DeleteFunc(strangers, func(_ string, is bool) bool { return !is })
-		if len(strangers) > 0 {
-			steps = append(steps, RemoveUsers{Node: n.Name, Users: slices.Sorted(maps.Keys(strangers))})
+		maps.DeleteFunc(unknown, func(_ string, is bool) bool { return !is })
+		if len(unknown) > 0 {
+			steps = append(steps, RemoveUsers{Node: n.Name, Users: slices.Sorted(maps.Keys(unknown))})
 		}
 	}
 	return steps

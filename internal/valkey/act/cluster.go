@@ -29,7 +29,7 @@ type Cluster struct {
 	Build        spec.Builder
 	Children     kube.Writer
 	Reservations kube.Reservations
-	Door         Door
+	Connect      Connector
 	Live         read.Live
 	Cached       read.Reader  // of the cluster itself, as often as slots are moved
 	Work         *kube.Worker // moves slots
@@ -47,8 +47,8 @@ type Servers interface {
 	Movers
 }
 
-// Door opens the servers of one cluster.
-type Door func(ctx context.Context, cluster read.Key) (Servers, error)
+// Connector logs on to the servers of one cluster.
+type Connector func(ctx context.Context, cluster read.Key) (Servers, error)
 
 // errUnproven: what cannot be undone is not done without the evidence that allows it.
 var errUnproven = &fsm.Error{Class: fsm.Refused, Err: errors.New("there is no proof that this may be done")}
@@ -59,7 +59,7 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 		return "", err
 	}
 	var err error
-	if a.servers, err = a.Door(ctx, client.ObjectKeyFromObject(c)); err != nil {
+	if a.servers, err = a.Connect(ctx, client.ObjectKeyFromObject(c)); err != nil {
 		return "", fmt.Errorf("log on to servers: %w", err)
 	}
 	if known, err := a.operate(ctx, c, effect); known {
@@ -162,11 +162,11 @@ func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
 		return a.forget(ctx, e)
 	case cluster.RaiseEpoch:
 		return a.raiseEpoch(ctx, e)
-	case cluster.Bury:
+	case cluster.ForgetSlotOwner:
 		if e.Proof == nil || !e.Proof.Of(e.ID) {
 			return fmt.Errorf("%s: %w", e, errUnproven)
 		}
-		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.Bury(ctx, target(m), e.ID)) })
+		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.ForgetSlotOwner(ctx, target(m), e.ID)) })
 	}
 	return fmt.Errorf("unknown effect %s", effect)
 }

@@ -26,12 +26,12 @@ func (a Cluster) failover(ctx context.Context, c *valkeyv1.ValkeyCluster, e clus
 	if e.Proof.Forced() {
 		mode = wire.Forced
 		for _, pod := range e.Gone {
-			if err := a.gone(ctx, c, pod); err != nil {
+			if err := a.checkGone(ctx, c, pod); err != nil {
 				return err
 			}
 		}
-		for _, pod := range e.Deaf {
-			if err := a.deaf(ctx, c, pod); err != nil {
+		for _, pod := range e.Refusing {
+			if err := a.checkRefuses(ctx, c, pod); err != nil {
 				return err
 			}
 		}
@@ -39,8 +39,8 @@ func (a Cluster) failover(ctx context.Context, c *valkeyv1.ValkeyCluster, e clus
 	return classify(e.At.Pod, a.servers.Failover(ctx, target(e.At), mode))
 }
 
-// gone fails if a pod runs, or may.
-func (a Cluster) gone(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) error {
+// checkGone fails if a pod runs, or may.
+func (a Cluster) checkGone(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) error {
 	pod, err := a.pod(ctx, c, name)
 	if pod == nil {
 		return err
@@ -53,9 +53,9 @@ func (a Cluster) gone(ctx context.Context, c *valkeyv1.ValkeyCluster, name strin
 	return nil
 }
 
-// deaf fails if somebody listens at a pod, or may. What its kubelet knows of its server is of a second ago, and
+// checkRefuses fails if somebody listens at a pod, or may. What its kubelet knows of its server is of a second ago, and
 // does not count.
-func (a Cluster) deaf(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) error {
+func (a Cluster) checkRefuses(ctx context.Context, c *valkeyv1.ValkeyCluster, name string) error {
 	pod, err := a.pod(ctx, c, name)
 	if pod == nil {
 		return err
@@ -63,7 +63,7 @@ func (a Cluster) deaf(ctx context.Context, c *valkeyv1.ValkeyCluster, name strin
 	if pod.Status.PodIP != "" {
 		_, err = a.servers.Ask(ctx, net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(valkeyv1.ClientPort)))
 	}
-	if !errors.Is(err, wire.ErrNobody) {
+	if !errors.Is(err, wire.ErrConnectionRefused) {
 		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("force a failover: %s no longer refuses connections", name)}
 	}
 	return nil

@@ -56,20 +56,20 @@ func (r podReader) Get(_ context.Context, _ read.Key, obj client.Object, _ ...cl
 
 func (podReader) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
 
-// orphan is a cluster one of whose primaries has ended, the replica of it, and the proof that
+// endedPrimary is a cluster one of whose primaries has ended, the replica of it, and the proof that
 // this one may take over unasked.
-func orphan(t *testing.T) (heir cluster.Member, proof plan.FailoverProof) {
+func endedPrimary(t *testing.T) (candidate cluster.Member, proof plan.FailoverProof) {
 	t.Helper()
 	c, m := stocked(t, "8.1.1")
 	c.Stop(m.members[0].Addr)
 	nodes := seen(t, c, m)
 	nodes[0].UID, nodes[0].Ended = "u", true
-	heir = m.members[1].Member
-	proof, doubt := plan.ProveForcedFailover(nodes, heir.ID, time.Minute)
+	candidate = m.members[1].Member
+	proof, doubt := plan.ProveForcedFailover(nodes, candidate.ID, time.Minute)
 	if doubt != "" {
 		t.Fatal(doubt)
 	}
-	return heir, proof
+	return candidate, proof
 }
 
 // seen is all servers, silent ones as well.
@@ -86,11 +86,11 @@ func seen(t *testing.T, c *fake.Cluster, m *mover) (nodes topology.Nodes) {
 // That a primary does not run is believed only from the API server itself, in that very
 // moment; and even then the others are asked for their votes.
 func TestAPrimaryIsPassedByOnlyIfItDoesNotRun(t *testing.T) {
-	heir, proof := orphan(t)
+	candidate, proof := endedPrimary(t)
 	in := func(state corev1.ContainerState) podReader {
 		return podReader{pod: corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", State: state}}}}}
 	}
-	forced := []string{heir.ID + ` by "FORCE"`}
+	forced := []string{candidate.ID + ` by "FORCE"`}
 	for name, tc := range map[string]struct {
 		live  podReader
 		asked []string
@@ -104,8 +104,8 @@ func TestAPrimaryIsPassedByOnlyIfItDoesNotRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
-			a := Cluster{Door: to(listener{asked: &asked}), Live: read.Live{Reader: tc.live}}
-			_, err := a.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.Failover{At: heir, Gone: []string{"web-0-0"}, Proof: proof})
+			a := Cluster{Connect: to(listener{asked: &asked}), Live: read.Live{Reader: tc.live}}
+			_, err := a.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.Failover{At: candidate, Gone: []string{"web-0-0"}, Proof: proof})
 			if fmt.Sprint(asked) != fmt.Sprint(tc.asked) || (err == nil) != (tc.class == "") || err != nil && fsm.ClassOf(err) != tc.class {
 				t.Errorf("asked %v, %v", asked, err)
 			}
@@ -114,23 +114,23 @@ func TestAPrimaryIsPassedByOnlyIfItDoesNotRun(t *testing.T) {
 }
 
 // That nobody listens at a pod is found out anew, too: its kubelet may know nothing of it yet.
-func TestAPrimaryIsPassedByOnlyIfNobodyListens(t *testing.T) {
-	heir, proof := orphan(t)
+func TestAPrimaryIsPassedByOnlyIfItRefusesConnections(t *testing.T) {
+	candidate, proof := endedPrimary(t)
 	runs := podReader{pod: corev1.Pod{Status: corev1.PodStatus{PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{
 		{Name: "valkey", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}}}}
-	forced := []string{heir.ID + ` by "FORCE"`}
+	forced := []string{candidate.ID + ` by "FORCE"`}
 	for name, tc := range map[string]struct {
 		live    podReader
 		answers error
 		asked   []string
 		class   fsm.ErrorClass // of the error; "" is none
 	}{
-		"nobody does":     {runs, fmt.Errorf("%w: %w", wire.ErrUnreachable, wire.ErrNobody), forced, ""},
+		"nobody does":     {runs, fmt.Errorf("%w: %w", wire.ErrUnreachable, wire.ErrConnectionRefused), forced, ""},
 		"its pod is gone": {podReader{err: apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "web-0-0")}, nil, forced, ""},
 		"it answers":      {runs, nil, nil, fsm.Changed},
-		"it has moved":    {podReader{}, wire.ErrNobody, nil, fsm.Changed},
+		"it has moved":    {podReader{}, wire.ErrConnectionRefused, nil, fsm.Changed},
 		"it is silent":    {runs, wire.ErrUnreachable, nil, fsm.Changed},
-		"nobody knows":    {podReader{err: errors.New("the API server does not answer")}, wire.ErrNobody, nil, fsm.Transient},
+		"nobody knows":    {podReader{err: errors.New("the API server does not answer")}, wire.ErrConnectionRefused, nil, fsm.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
@@ -138,9 +138,9 @@ func TestAPrimaryIsPassedByOnlyIfNobodyListens(t *testing.T) {
 				wire.Writer
 				Movers
 			}{listener{asked: &asked}, replying{err: tc.answers}}
-			door := func(context.Context, read.Key) (Servers, error) { return servers, nil }
-			a := Cluster{Door: door, Live: read.Live{Reader: tc.live}}
-			_, err := a.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.Failover{At: heir, Deaf: []string{"web-0-0"}, Proof: proof})
+			connect := func(context.Context, read.Key) (Servers, error) { return servers, nil }
+			a := Cluster{Connect: connect, Live: read.Live{Reader: tc.live}}
+			_, err := a.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.Failover{At: candidate, Refusing: []string{"web-0-0"}, Proof: proof})
 			if fmt.Sprint(asked) != fmt.Sprint(tc.asked) || (err == nil) != (tc.class == "") || err != nil && fsm.ClassOf(err) != tc.class {
 				t.Errorf("asked %v, %v", asked, err)
 			}
@@ -150,10 +150,10 @@ func TestAPrimaryIsPassedByOnlyIfNobodyListens(t *testing.T) {
 
 // A proof is of one server: it does not let another take over, and none is forgotten by it.
 func TestAProofIsOfOneServer(t *testing.T) {
-	heir, proof := orphan(t)
+	candidate, proof := endedPrimary(t)
 	var asked []string
-	a := Cluster{Door: to(listener{asked: &asked})}
-	other := heir
+	a := Cluster{Connect: to(listener{asked: &asked})}
+	other := candidate
 	other.ID = "another"
 	if _, err := a.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.Failover{At: other, Proof: proof}); !errors.Is(err, errUnproven) || len(asked) > 0 {
 		t.Errorf("asked %v, %v", asked, err)
@@ -168,7 +168,7 @@ func TestALivingPrimaryIsAsked(t *testing.T) {
 		t.Fatal(doubt)
 	}
 	var asked []string
-	a := Cluster{Door: to(listener{asked: &asked})}
+	a := Cluster{Connect: to(listener{asked: &asked})}
 	_, err := a.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.Failover{At: m.members[1].Member, Proof: proof})
 	if fmt.Sprint(asked) != fmt.Sprint([]string{m.members[1].ID + ` by ""`}) || err != nil {
 		t.Errorf("asked %v, %v", asked, err)

@@ -86,13 +86,13 @@ func newForming(c wiretest.Cluster) *forming {
 			Children:    []cluster.Child{{Ref: cluster.Ref{Kind: cluster.KindConfigMap, Name: "web"}, UID: "u", Current: true, Settled: true}},
 			Reservation: cluster.Reservation{State: cluster.Ours},
 		},
-		act:     Cluster{Door: to(c)},
+		act:     Cluster{Connect: to(c)},
 		entered: map[fsm.Phase]time.Time{},
 	}
 }
 
-// to is a door to servers that move no slots.
-func to(servers wire.Writer) Door {
+// to is a Connector to servers that move no slots.
+func to(servers wire.Writer) Connector {
 	return func(context.Context, read.Key) (Servers, error) {
 		return struct {
 			wire.Writer
@@ -141,15 +141,15 @@ func (f *forming) pass(t *testing.T) time.Duration {
 func TestClassify(t *testing.T) {
 	for kind, class := range classes {
 		err := classify("web-0-0", fmt.Errorf("tell 10.0.0.1:6379 at 12:00: %w", kind))
-		if fsm.ClassOf(err) != class || fsm.Said(err) != "web-0-0: "+kind.Error() {
-			t.Errorf("%v: %s, %q", kind, fsm.ClassOf(err), fsm.Said(err))
+		if fsm.ClassOf(err) != class || fsm.StatusMessage(err) != "web-0-0: "+kind.Error() {
+			t.Errorf("%v: %s, %q", kind, fsm.ClassOf(err), fsm.StatusMessage(err))
 		}
 	}
 	if err := classify("web-0-0", nil); err != nil {
 		t.Error(err)
 	}
-	_, err := Cluster{Door: to(fake.New())}.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.AddSlots{At: cluster.Member{Pod: "web-0-0", Addr: "10.0.0.9:6379"}})
-	if fsm.ClassOf(err) != fsm.Transient || fsm.Said(err) != "web-0-0: "+wire.ErrUnreachable.Error() {
+	_, err := Cluster{Connect: to(fake.New())}.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.AddSlots{At: cluster.Member{Pod: "web-0-0", Addr: "10.0.0.9:6379"}})
+	if fsm.ClassOf(err) != fsm.Transient || fsm.StatusMessage(err) != "web-0-0: "+wire.ErrUnreachable.Error() {
 		t.Errorf("a server that is not there: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // An address identifies nobody: another server has it by now, and is told nothing of what
 // was meant for the one that had it.
-func TestAnAddressIsNobody(t *testing.T) {
+func TestAnAddressIsNoIdentity(t *testing.T) {
 	servers := fake.New()
 	servers.Start("10.0.0.1:6379", "8.1.1")
 	before, _ := servers.Ask(t.Context(), "10.0.0.1:6379")
@@ -24,7 +24,7 @@ func TestAnAddressIsNobody(t *testing.T) {
 		"reset":            cluster.Reset{At: at},
 		"set node timeout": cluster.SetNodeTimeout{At: []cluster.Member{at}, Timeout: time.Second},
 	} {
-		_, err := Cluster{Door: to(servers)}.Act(t.Context(), &valkeyv1.ValkeyCluster{}, effect)
+		_, err := Cluster{Connect: to(servers)}.Act(t.Context(), &valkeyv1.ValkeyCluster{}, effect)
 		if err == nil || fsm.ClassOf(err) != fsm.Changed {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -33,7 +33,7 @@ func TestAnAddressIsNobody(t *testing.T) {
 		t.Errorf("it was %+v and is %+v", before, after)
 	}
 	m := mover{servers: servers, members: []cluster.Place{{Member: at}}}
-	if _, err := m.step(t.Context()); err == nil || fsm.Said(err) != "web-0-0: "+errSilent.Error() {
+	if _, err := m.step(t.Context()); err == nil || fsm.StatusMessage(err) != "web-0-0: "+errSilent.Error() {
 		t.Errorf("move slots: %v", err)
 	}
 }

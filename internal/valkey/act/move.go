@@ -19,7 +19,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-// Movers is the door to Valkey for whoever moves slots.
+// Movers is the part of the port to Valkey that moves slots.
 type Movers interface {
 	wire.Reader
 	wire.Mover
@@ -54,7 +54,7 @@ func (m *mover) step(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if open := m.open(); len(open) > 0 {
-		return false, m.give(ctx, open)
+		return false, m.transferAll(ctx, open)
 	}
 	if busy, err := m.busy(ctx); busy || err != nil {
 		return false, err
@@ -87,7 +87,7 @@ func (m *mover) begin(ctx context.Context) (done bool, err error) {
 	if m.whole(moves) {
 		return false, m.send(ctx, moves)
 	}
-	return false, m.give(ctx, m.batches(moves))
+	return false, m.transferAll(ctx, m.batches(moves))
 }
 
 // moveSlots begins to move slots. If the work before ended early, its error is this

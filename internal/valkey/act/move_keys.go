@@ -22,16 +22,16 @@ const (
 	sendWithin  = 5 * time.Second
 )
 
-// gift is slots that go from one server to another, key by key.
-type gift struct {
+// slotTransfer is slots that go from one server to another, key by key.
+type slotTransfer struct {
 	from, to topology.Node
 	slots    topology.Slots
 }
 
 // open are the slots that are half open, by who gives them to whom. They are finished
 // wherever they were to go: keys are at both ends.
-func (m *mover) open() (gifts []gift) {
-	between := map[[2]string]*gift{}
+func (m *mover) open() (transfers []slotTransfer) {
+	between := map[[2]string]*slotTransfer{}
 	var order [][2]string
 	add := func(slot int, from, to string) {
 		source, here := m.nodes.ByID(from)
@@ -41,7 +41,7 @@ func (m *mover) open() (gifts []gift) {
 		}
 		pair := [2]string{from, to}
 		if between[pair] == nil {
-			between[pair] = &gift{from: source, to: target}
+			between[pair] = &slotTransfer{from: source, to: target}
 			order = append(order, pair)
 		}
 		between[pair].slots = between[pair].slots.With(topology.Range(slot, slot))
@@ -62,14 +62,14 @@ func (m *mover) open() (gifts []gift) {
 	for _, pair := range order {
 		if !busy[pair[0]] && !busy[pair[1]] { // the others have their turn
 			busy[pair[0]], busy[pair[1]] = true, true
-			gifts = append(gifts, *between[pair])
+			transfers = append(transfers, *between[pair])
 		}
 	}
-	return gifts
+	return transfers
 }
 
 // batches are the next slots to give, between servers that are not busy with others.
-func (m *mover) batches(moves []plan.Move) (gifts []gift) {
+func (m *mover) batches(moves []plan.Move) (transfers []slotTransfer) {
 	busy := map[int]bool{}
 	for _, move := range moves {
 		if busy[move.From] || busy[move.To] {
@@ -83,24 +83,24 @@ func (m *mover) batches(moves []plan.Move) (gifts []gift) {
 		busy[move.From], busy[move.To] = true, true
 		slots := move.Split(min(slotsAtOnce, m.allowed.slots(source.Server, math.MaxInt64)))[0].Slots
 		m.allowed.spend(source.Server, slots.Count())
-		gifts = append(gifts, gift{source, target, slots})
+		transfers = append(transfers, slotTransfer{source, target, slots})
 	}
-	return gifts
+	return transfers
 }
 
-// give moves slots between several pairs of servers at once.
-func (m *mover) give(ctx context.Context, gifts []gift) error {
+// transferAll moves slots between several pairs of servers at once.
+func (m *mover) transferAll(ctx context.Context, transfers []slotTransfer) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, one := range gifts {
-		g.Go(func() error { return m.giveOne(ctx, one) })
+	for _, one := range transfers {
+		g.Go(func() error { return m.transfer(ctx, one) })
 	}
 	return g.Wait()
 }
 
-// giveOne opens slots, target first, or keys could be asked for where nobody takes them;
+// transfer opens slots, target first, or keys could be asked for where nobody takes them;
 // sends every key; and lets the new owner be known, target first, or they would have
 // none for a moment.
-func (m *mover) giveOne(ctx context.Context, g gift) error {
+func (m *mover) transfer(ctx context.Context, g slotTransfer) error {
 	source, target := targetOf(g.from), targetOf(g.to)
 	closing := g.to.Server.Self().Slots.Overlaps(g.slots) // the target owns them already: only the source has yet to hear
 	if !closing {
@@ -129,7 +129,7 @@ func (m *mover) giveOne(ctx context.Context, g gift) error {
 }
 
 // empty sends keys until the source holds none of the slots.
-func (m *mover) empty(ctx context.Context, g gift) (map[int]int, error) {
+func (m *mover) empty(ctx context.Context, g slotTransfer) (map[int]int, error) {
 	source := targetOf(g.from)
 	for {
 		counts, err := m.servers.CountKeysInSlots(ctx, source, g.slots)
@@ -164,7 +164,7 @@ func (m *mover) empty(ctx context.Context, g gift) (map[int]int, error) {
 
 // proven looks at both ends once more. If a slot were given while its source holds a
 // key, or still takes new ones, that key would be deleted.
-func (m *mover) proven(ctx context.Context, g gift, counts map[int]int) error {
+func (m *mover) proven(ctx context.Context, g slotTransfer, counts map[int]int) error {
 	nodes := make(topology.Nodes, 0, 2)
 	for _, n := range []topology.Node{g.from, g.to} {
 		server, err := m.servers.Ask(ctx, n.Addr)
@@ -184,7 +184,7 @@ func (m *mover) proven(ctx context.Context, g gift, counts map[int]int) error {
 
 // others are the primaries that have no part in it, and are told so that they need not
 // wait to hear of it. One that does not know the new owner would refuse.
-func (m *mover) others(g gift) (nodes topology.Nodes) {
+func (m *mover) others(g slotTransfer) (nodes topology.Nodes) {
 	for _, n := range m.nodes {
 		if n.Server.Self().Follows == "" && n.Name != g.from.Name && n.Name != g.to.Name && n.Server.Knows(g.to.Server.ID) {
 			nodes = append(nodes, n)

@@ -128,7 +128,7 @@ func TestASlotIsGivenWithItsProofOnly(t *testing.T) {
 	source, _ := m.primary(0)
 	destination, _ := m.primary(1)
 	m.servers = forgetful{c, targetOf(source)}
-	if err := m.giveOne(t.Context(), gift{source, destination, "0"}); !errors.Is(err, errNotGiven) {
+	if err := m.transfer(t.Context(), slotTransfer{source, destination, "0"}); !errors.Is(err, errNotGiven) {
 		t.Errorf("error %v", err)
 	}
 	c.Settle()
@@ -186,7 +186,7 @@ func TestAJobThatFailsIsSeen(t *testing.T) {
 	}
 }
 
-// keyed is a door with the passwords of servers in it.
+// keyed is a client that knows the passwords of servers.
 type keyed struct {
 	Movers
 	wire.Accessor

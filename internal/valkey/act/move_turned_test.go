@@ -32,7 +32,7 @@ func TestMovesEndWhereNobodyWantsThem(t *testing.T) {
 }
 
 // A pod that was replaced, and that nobody was introduced to, is no part of it, and in nobody's way.
-func TestMovesGoOnBesideAStranger(t *testing.T) {
+func TestMovesGoOnBesideAnUnknownServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, m := stocked(t, "8.1.1")
 		const addr = "10.0.0.9:6379"

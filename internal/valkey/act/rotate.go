@@ -20,15 +20,15 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-// Keyed is a door with its keys in it.
+// Keyed is a client that knows the keys it logs on by.
 type Keyed interface {
 	wire.Accessor
 	Keys() access.Keys
 }
 
-// renew lets the next to open the door read the Secrets again, if it remembers them.
-func renew(door Keyed) {
-	if d, remembers := door.(interface{ Renew() }); remembers {
+// renew has the next session read the Secrets again, if this one remembers them.
+func renew(session Keyed) {
+	if d, remembers := session.(interface{ Renew() }); remembers {
 		d.Renew()
 	}
 }
@@ -49,8 +49,8 @@ func (a Cluster) applyAccess(c *valkeyv1.ValkeyCluster, e cluster.ApplyAccess) e
 		return work.Err
 	}
 	r := &Rotation{
-		Door:  func(ctx context.Context) (Keyed, error) { return a.keyed(ctx, key) },
-		Vault: a.vault(c), Print: e.Print, Proven: e.Loaded, Members: e.At, Partial: e.Partial, Every: lookEvery,
+		Connect: func(ctx context.Context) (Keyed, error) { return a.keyed(ctx, key) },
+		Vault:   a.vault(c), Print: e.Print, Proven: e.Loaded, Members: e.At, Partial: e.Partial, Every: lookEvery,
 		Dir: func(string) string { return spec.TLSPath },
 	}
 	a.Access.BeginFor(key, what, r.Step)
@@ -58,7 +58,7 @@ func (a Cluster) applyAccess(c *valkeyv1.ValkeyCluster, e cluster.ApplyAccess) e
 }
 
 func (a Cluster) keyed(ctx context.Context, key read.Key) (Keyed, error) {
-	servers, err := a.Door(ctx, key)
+	servers, err := a.Connect(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("log on to servers: %w", err)
 	}
@@ -72,7 +72,7 @@ func (a Cluster) keyed(ctx context.Context, key read.Key) (Keyed, error) {
 // Rotation is one change of access under way. It decides by what it sees, so it may be
 // stopped after any step, and another one goes on.
 type Rotation struct {
-	Door    func(ctx context.Context) (Keyed, error)
+	Connect func(ctx context.Context) (Keyed, error)
 	Vault   Vault
 	Print   string // of the keys that it leads to
 	Proven  bool   // links are known to work with the certificates that are given
@@ -91,7 +91,7 @@ func (r *Rotation) Step(ctx context.Context) (done bool, err error) {
 	if r.began.IsZero() {
 		r.began = time.Now()
 	}
-	servers, err := r.Door(ctx)
+	servers, err := r.Connect(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -57,7 +57,7 @@ func gone(w *World) {
 }
 
 // Who may come back is not forgotten.
-func TestStrangersAreForgottenWithCare(t *testing.T) {
+func TestFailedNodesAreForgottenWithCare(t *testing.T) {
 	const forget = "forget zz gone at 6 servers"
 	volumes := func(c *valkeyv1.ValkeyCluster) { c.Spec.Persistence.Enabled = true }
 	tryCautions(t, Degraded, map[string]caution{
@@ -182,7 +182,7 @@ func TestWhoIsPassedByIsSaid(t *testing.T) {
 	if err != nil || len(s.Decision.Do) != 1 {
 		t.Fatalf("%v, %v", s.Decision.Do, err)
 	}
-	if e, is := s.Decision.Do[0].(Failover); !is || len(e.Gone) > 0 || strings.Join(e.Deaf, " ") != "web-1-0" {
+	if e, is := s.Decision.Do[0].(Failover); !is || len(e.Gone) > 0 || strings.Join(e.Refusing, " ") != "web-1-0" {
 		t.Errorf("%+v", s.Decision.Do[0])
 	}
 }

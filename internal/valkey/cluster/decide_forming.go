@@ -108,10 +108,10 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 		effects = moved(in) // servers call each other connected while they only try
 	}
 	if len(effects) == 0 {
-		effects = misjudged(in)
+		effects = raiseEpochs(in)
 	}
 	if len(effects) == 0 {
-		effects = hasten(in)
+		effects = speedUpForming(in)
 	}
 	if len(effects) > 0 {
 		return fsm.Do(ReasonReplicating, effects...).Because(words)
@@ -154,7 +154,7 @@ func attach(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
 // here, the reservation is not known to be ours, or servers of another cluster, or
 // of an earlier life of this one, are known to ours.
 func barred(w World) (fsm.Decision, bool) {
-	switch id, by, found := w.Nodes.Stranger(); {
+	switch id, by, found := w.Nodes.UnknownServer(); {
 	case w.Formed:
 		return fsm.Wait(ReasonFormedBefore, "children").In(recheck).Because("a formed cluster is not made"), true
 	case w.Reservation.State != Ours:

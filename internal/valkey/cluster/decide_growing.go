@@ -42,14 +42,14 @@ func decideAddingNodesToCluster(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	if d, strangers := acquaint(w, w.Nodes); strangers {
+	if d, unknown := acquaint(w, w.Nodes); unknown {
 		return d
 	}
 	return fsm.Fire(NodesAdded, ReasonMet)
 }
 
 // acquaint sees to it that all servers know each other, as long as some do not.
-func acquaint(w World, all topology.Nodes) (d fsm.Decision, strangers bool) {
+func acquaint(w World, all topology.Nodes) (d fsm.Decision, unknown bool) {
 	const words = "new servers to be known to all others"
 	effects, waits, stuck := welcome(w, all)
 	switch {
@@ -68,7 +68,7 @@ func decideRebalancingSlots(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	if d, strangers := acquaint(w, w.Nodes); strangers { // who had no slots yet may have been replaced
+	if d, unknown := acquaint(w, w.Nodes); unknown { // who had no slots yet may have been replaced
 		return d
 	}
 	if d, early := tooEarly(w, len(w.Shape)); early {
@@ -159,7 +159,7 @@ func attachEmpty(w World, shards int) (effects []fsm.Effect) {
 func free(w World, n topology.Node) bool {
 	self := n.Server.Self()
 	_, answers := w.Nodes.ByID(self.Follows)
-	return n.Server.Empty && self.Slots == "" && (self.Follows == "" || !answers && !heardOf(w.Nodes, self.Follows))
+	return n.Server.Empty && self.Slots == "" && (self.Follows == "" || !answers && !seenAlive(w.Nodes, self.Follows))
 }
 
 // primaryOf is the server that the others of a shard without slots follow, or are to:

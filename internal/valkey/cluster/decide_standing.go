@@ -50,7 +50,7 @@ func decideRunning(in input) fsm.Decision {
 	if pending {
 		return attentive(in, scales)
 	}
-	if spreads, is := crowded(in); is && reason == ReasonClusterHealthy {
+	if spreads, is := spreadPrimaries(in); is && reason == ReasonClusterHealthy {
 		return spreads
 	}
 	return attentive(in, fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words))

@@ -79,22 +79,22 @@ type Forget struct {
 	Proof plan.ForgetProof
 }
 
-// Bury lets servers forget an owner of slots whose data is gone. If it were wrong, its slots
+// ForgetSlotOwner lets servers forget an owner of slots whose data is gone. If it were wrong, its slots
 // would be given to a server without their keys.
-type Bury struct {
+type ForgetSlotOwner struct {
 	At    []Member
 	ID    string
-	Proof plan.BuryProof
+	Proof plan.ForgetSlotOwnerProof
 }
 
 // Failover lets a replica take over from its primary. If it were wrong, what the
 // replica lacks would be lost.
 type Failover struct {
 	At, From Member
-	// Gone are the pods that must not run for a primary not to be asked, Deaf those at which
-	// nobody may listen.
-	Gone, Deaf []string
-	Proof      plan.FailoverProof
+	// Gone are the pods that must not run for a primary not to be asked, Refusing those that must
+	// refuse connections.
+	Gone, Refusing []string
+	Proof          plan.FailoverProof
 }
 
 // RaiseEpoch lets a primary take an epoch above this one, so that its replica is believed again by
@@ -176,19 +176,19 @@ func (RemoveShard) effect()        {}
 func (MoveSlots) effect()          {}
 func (Reset) effect()              {}
 func (Forget) effect()             {}
-func (Bury) effect()               {}
+func (ForgetSlotOwner) effect()    {}
 func (Failover) effect()           {}
 func (RaiseEpoch) effect()         {}
 
 // A command goes to a Valkey server.
-func (Meet) command()       {}
-func (AddSlots) command()   {}
-func (Replicate) command()  {}
-func (Reset) command()      {}
-func (Forget) command()     {}
-func (Bury) command()       {}
-func (Failover) command()   {}
-func (RaiseEpoch) command() {}
+func (Meet) command()            {}
+func (AddSlots) command()        {}
+func (Replicate) command()       {}
+func (Reset) command()           {}
+func (Forget) command()          {}
+func (ForgetSlotOwner) command() {}
+func (Failover) command()        {}
+func (RaiseEpoch) command()      {}
 
 // So does what moves slots, and removing a shard is as grave.
 func (MoveSlots) command()   {}
@@ -232,7 +232,9 @@ func (e Forget) String() string {
 	return fmt.Sprintf("forget %s at %d servers", strings.Join(e.IDs, " "), len(e.At))
 }
 func (e RaiseEpoch) String() string { return fmt.Sprintf("raise-epoch %s for %s", e.At.Pod, e.For.Pod) }
-func (e Bury) String() string       { return fmt.Sprintf("bury %s at %d servers", e.ID, len(e.At)) }
+func (e ForgetSlotOwner) String() string {
+	return fmt.Sprintf("forget-slot-owner %s at %d servers", e.ID, len(e.At))
+}
 func (e SetNodeTimeout) String() string {
 	return fmt.Sprintf("set-node-timeout %s at %d servers", e.Timeout, len(e.At))
 }
@@ -257,7 +259,7 @@ func memberOf(n topology.Node) Member {
 func (e Forget) Evidence() string { return plan.Evidence(e.Proof) }
 
 // Evidence implements fsm.Proven.
-func (e Bury) Evidence() string { return plan.Evidence(e.Proof) }
+func (e ForgetSlotOwner) Evidence() string { return plan.Evidence(e.Proof) }
 
 // Evidence implements fsm.Proven.
 func (e Failover) Evidence() string { return plan.Evidence(e.Proof) }

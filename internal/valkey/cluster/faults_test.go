@@ -92,7 +92,7 @@ func TestFaultTemplateAppliedInUse(t *testing.T) {
 	fsmtest.Caught(t, b.ExploreIn(Running), "changes what a formed cluster runs")
 }
 
-func TestFaultAdoptsAStranger(t *testing.T) {
+func TestFaultAdoptsAForeignObject(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(Pending, func(in input) fsm.Decision {
 		if c, taken := in.World.foreign(); taken && in.World.Reservation.State == Ours && !in.World.Formed {

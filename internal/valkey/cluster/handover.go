@@ -27,15 +27,15 @@ func handOver(in input) (fsm.Decision, bool) {
 		if !leaves(in, owner) {
 			continue
 		}
-		heir, proof, doubt := heirOf(in, shard)
+		candidate, proof, doubt := failoverCandidate(in, shard)
 		if doubt != "" {
-			return fsm.Wait(ReasonNoHeir, "valkey").In(recheck).Because("shard %d to have a replica that stays and can take over: %s", i, doubt), true
+			return fsm.Wait(ReasonNoCandidate, "valkey").In(recheck).Because("shard %d to have a replica that stays and can take over: %s", i, doubt), true
 		}
 		if left := untilNextFailover(in); left > 0 {
-			return fsm.Wait(ReasonFailingOver, "valkey").In(left).Because("%s to take over from %s, which goes", heir.Name, owner.Name), true
+			return fsm.Wait(ReasonFailingOver, "valkey").In(left).Because("%s to take over from %s, which goes", candidate.Name, owner.Name), true
 		}
-		return fsm.Do(ReasonFailingOver, Failover{At: memberOf(heir), From: memberOf(owner), Proof: proof}).
-			Because("%s to take over from %s, which goes", heir.Name, owner.Name), true
+		return fsm.Do(ReasonFailingOver, Failover{At: memberOf(candidate), From: memberOf(owner), Proof: proof}).
+			Because("%s to take over from %s, which goes", candidate.Name, owner.Name), true
 	}
 	return fsm.Decision{}, false
 }
@@ -69,9 +69,9 @@ func noteFailover(out *valkeyv1.ValkeyCluster, in input, outcomes []fsm.Outcome)
 // primary sends within moments.
 const lag = 1 << 20
 
-// heirOf is the best of the replicas that stay, with the proof that it may take over, or
+// failoverCandidate is the best of the replicas that stay, with the proof that it may take over, or
 // what is in its way.
-func heirOf(in input, shard topology.Nodes) (heir topology.Node, proof plan.FailoverProof, doubt string) {
+func failoverCandidate(in input, shard topology.Nodes) (candidate topology.Node, proof plan.FailoverProof, doubt string) {
 	var copies []*topology.Server
 	for _, n := range shard {
 		if n.Server != nil && !leaves(in, n) {
@@ -80,9 +80,9 @@ func heirOf(in input, shard topology.Nodes) (heir topology.Node, proof plan.Fail
 	}
 	best, found := topology.Best(copies)
 	if !found {
-		return heir, nil, "there is none"
+		return candidate, nil, "there is none"
 	}
-	heir, _ = shard.ByID(best.ID)
+	candidate, _ = shard.ByID(best.ID)
 	proof, doubt = plan.ProveFailover(in.World.Nodes, best.ID, lag)
-	return heir, proof, doubt
+	return candidate, proof, doubt
 }

@@ -29,15 +29,15 @@ func heal(in input) (fsm.Decision, bool) {
 		of    func(input) []fsm.Effect
 		words string
 	}{
-		{orphaned, "a replica to take over from a primary that has ended"},
+		{promoteReplica, "a replica to take over from a primary that has ended"},
 		{moved, "servers to be known at their new address"},
-		{estranged, "servers that were to go, and are wanted again, to be known again"},
+		{rejoinNodes, "servers that were to go, and are wanted again, to be known again"},
 		{joining, "servers in the place of lost ones to join"},
 		{following, "servers in the place of lost ones to follow their primary"},
-		{misjudged, "a replica that is taken for a primary to be believed"},
-		{strangers, "servers that are gone to be forgotten"},
-		{bereaved, "servers that lost their data, and wait for who had a copy, to begin anew"},
-		{buried, "the owner of slots whose data is gone to be forgotten"},
+		{raiseEpochs, "a replica that is taken for a primary to be believed"},
+		{forgetFailedNodes, "servers that are gone to be forgotten"},
+		{restartEmptyShards, "servers that lost their data, and wait for who had a copy, to begin anew"},
+		{forgetSlotOwners, "the owner of slots whose data is gone to be forgotten"},
 		{replaced, "a shard that lost all its data to serve again, with nothing"},
 	} {
 		if effects := part.of(in); len(effects) > 0 {
@@ -55,7 +55,7 @@ func moved(in input) (effects []fsm.Effect) {
 		if n.Server == nil || leaves(in, n) {
 			continue
 		}
-		if to := misled(in.World.Nodes, n); len(to) > 0 {
+		if to := knowsOldAddress(in.World.Nodes, n); len(to) > 0 {
 			meet.Introductions = append(meet.Introductions, Introduction{memberOf(n), to})
 		}
 	}
@@ -70,8 +70,8 @@ func (e Meet) effects() []fsm.Effect {
 	return []fsm.Effect{e}
 }
 
-// misled are some of those who know a server, and look for it where it is not.
-func misled(nodes topology.Nodes, n topology.Node) (to []Member) {
+// knowsOldAddress are some of those who know a server, and look for it where it is not.
+func knowsOldAddress(nodes topology.Nodes, n topology.Node) (to []Member) {
 	for _, by := range nodes {
 		if by.Server == nil || by.Name == n.Name || len(to) == mostHosts || !n.Server.Knows(by.Server.ID) {
 			continue
@@ -119,9 +119,9 @@ func following(in input) (effects []fsm.Effect) {
 	return effects
 }
 
-// strangers lets everyone forget servers that no pod answers for any more, and that all
+// forgetFailedNodes lets everyone forget servers that no pod answers for any more, and that all
 // who know them have given up.
-func strangers(in input) (effects []fsm.Effect) {
+func forgetFailedNodes(in input) (effects []fsm.Effect) {
 	// A server that does not run keeps its name, and on a volume its data, as long as its pod
 	// exists: a node without power is not the end of them. Once forgotten it would come back
 	// as one that nobody lets in, for as long as the ban lasts.

@@ -11,18 +11,18 @@ import (
 )
 
 // lostShards are those that came back with nothing: all their servers answer and hold nothing,
-// or are bereft, and there are slots that nobody owns, and others. As long as anybody else is
+// or miss their data, and there are slots that nobody owns, and others. As long as anybody else is
 // silent nothing is called lost.
 func lostShards(in input) (lost []int) {
 	w := in.World
-	silent := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server == nil && !bereft(in, n) })
+	silent := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server == nil && !dataMissing(in, n) })
 	count, _, contested := w.Nodes.Assigned()
 	if !w.Formed || silent || len(w.Nodes) != w.Shape.Nodes() || contested || count == topology.TotalSlots {
 		return nil
 	}
 	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
-		something := slices.ContainsFunc(shard, func(n topology.Node) bool { return n.Server != nil && n.Server.Holds() && !barren(w, n) })
+		something := slices.ContainsFunc(shard, func(n topology.Node) bool { return n.Server != nil && n.Server.Holds() && !neverSynced(w, n) })
 		if !something && !leaves(in, shard[0]) {
 			lost = append(lost, i)
 		}
@@ -30,16 +30,16 @@ func lostShards(in input) (lost []int) {
 	return lost
 }
 
-// barren is a replica that never had a copy of a primary that is gone, and is not about to get one:
+// neverSynced is a replica that never had a copy of a primary that is gone, and is not about to get one:
 // a primary whose pod is gone may live on out of our sight.
-func barren(w World, n topology.Node) bool {
+func neverSynced(w World, n topology.Node) bool {
 	self := n.Server.Self()
-	return self.Follows != "" && !heardOf(w.Nodes, self.Follows) && self.Slots == "" &&
+	return self.Follows != "" && !seenAlive(w.Nodes, self.Follows) && self.Slots == "" &&
 		n.Server.Empty && !n.Server.Copies() && !n.Server.Syncing && !n.Server.Loading
 }
 
-// heardOf says that somebody takes a server for alive, if only itself.
-func heardOf(nodes topology.Nodes, id string) bool {
+// seenAlive says that somebody takes a server for alive, if only itself.
+func seenAlive(nodes topology.Nodes, id string) bool {
 	return slices.ContainsFunc(nodes, func(by topology.Node) bool {
 		if by.Server == nil {
 			return false
@@ -69,18 +69,18 @@ func replaceable(in input) bool {
 	return in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && in.World.Migration != Moving && openSlots(in.World) == 0 && len(lostShards(in)) > 0
 }
 
-// bereft is a server that lost what it had, and is kept from starting by a replica that may have
+// dataMissing is a server that lost what it had, and is kept from starting by a replica that may have
 // it. Where data is in memory only, one that was replaced has nothing of it.
-func bereft(in input, n topology.Node) bool {
-	return n.Server == nil && n.Bereft && !n.Leaving && !in.Obj.Spec.Persistence.Enabled
+func dataMissing(in input, n topology.Node) bool {
+	return n.Server == nil && n.DataMissing && !n.Leaving && !in.Obj.Spec.Persistence.Enabled
 }
 
-// bereaved lets servers of lost shards begin anew that wait for who will not come: the pods of
+// restartEmptyShards lets servers of lost shards begin anew that wait for who will not come: the pods of
 // primaries are replaced, and replicas forget whom they followed.
 //
 // NOTE: what would be lost is the name of the server. Of its data there is none: it said so, it
 // is not on a volume, and nobody else of its shard, who all answer, has any.
-func bereaved(in input) (effects []fsm.Effect) {
+func restartEmptyShards(in input) (effects []fsm.Effect) {
 	if !replaceable(in) {
 		return nil
 	}
@@ -89,9 +89,9 @@ func bereaved(in input) (effects []fsm.Effect) {
 	for _, n := range in.World.Nodes {
 		switch {
 		case !slices.Contains(lost, n.Shard):
-		case bereft(in, n):
+		case dataMissing(in, n):
 			effects = append(effects, DeletePod{n.Name, n.UID, n.Version})
-		case barren(in.World, n):
+		case neverSynced(in.World, n):
 			effects = append(effects, Reset{memberOf(n)})
 		case everything && len(n.Server.View) > 1: // introduced already, and what it was for is lost as well
 			effects = append(effects, Reset{memberOf(n)})
@@ -100,16 +100,16 @@ func bereaved(in input) (effects []fsm.Effect) {
 	return effects
 }
 
-// buried lets everyone forget the owners of slots whose data is gone.
-func buried(in input) (effects []fsm.Effect) {
+// forgetSlotOwners lets everyone forget the owners of slots whose data is gone.
+func forgetSlotOwners(in input) (effects []fsm.Effect) {
 	if !replaceable(in) {
 		return nil
 	}
 	// Where half of the primaries are gone, the others never come to call them failed.
 	ids, at := missed(in.World.Nodes, topology.Failed, topology.Unlocated, topology.Suspected)
 	for _, id := range ids {
-		if proof, doubt := plan.ProveBury(in.World.Nodes, id); doubt == "" {
-			effects = append(effects, Bury{at[id], id, proof})
+		if proof, doubt := plan.ProveForgetSlotOwner(in.World.Nodes, id); doubt == "" {
+			effects = append(effects, ForgetSlotOwner{at[id], id, proof})
 		}
 	}
 	return effects

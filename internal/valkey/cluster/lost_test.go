@@ -41,14 +41,14 @@ func without(ids ...string) func(*valkeyv1.ValkeyCluster, *World) {
 // A shard that is lost begins anew if the user said so, and as long as nobody may have what
 // was in it.
 func TestALostShardIsReplaced(t *testing.T) {
-	const bury = "bury id of web-1-0 at 4 servers"
+	const forgetOwner = "forget-slot-owner id of web-1-0 at 4 servers"
 	forgotten := without("id of web-1-1")
 	also := func(change func(*valkeyv1.ValkeyCluster, *World)) func(*valkeyv1.ValkeyCluster, *World) {
 		return func(c *valkeyv1.ValkeyCluster, w *World) { forgotten(c, w); change(c, w) }
 	}
 	tryCautions(t, Degraded, map[string]caution{
 		"its replica is forgotten first": {shardIsLost, "forget id of web-1-1 at 4 servers", Degraded},
-		"then its owner":                 {forgotten, bury, Degraded},
+		"then its owner":                 {forgotten, forgetOwner, Degraded},
 		"the user does not want that": {also(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.OnTotalLoss = valkeyv1.FailOnTotalLoss }),
 			"", Degraded},
 		"the cluster is paused": {also(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.Paused = true }), "", Degraded},
@@ -90,7 +90,7 @@ func TestALostShardServesAgain(t *testing.T) {
 	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = Degraded, *ago(1), 1
 	shardIsLost(c, &w)
 	story := mend(c, w)
-	want := []string{"forget id of web-1-1 at 4 servers", "bury id of web-1-0 at 4 servers", "meet 7 pairs",
+	want := []string{"forget id of web-1-1 at 4 servers", "forget-slot-owner id of web-1-0 at 4 servers", "meet 7 pairs",
 		"add-slots web-1-0 5462-10922", "replicate web-1-1 from web-1-0"}
 	if count, _, contested := w.Nodes.Assigned(); !slices.Equal(story, want) || count != topology.TotalSlots || contested {
 		t.Errorf("%d slots after %q", count, story)
@@ -100,7 +100,7 @@ func TestALostShardServesAgain(t *testing.T) {
 // bereaving lets the owner of the second shard wait, without its data, for a replica that was replaced.
 func bereaving(c *valkeyv1.ValkeyCluster, w *World) {
 	shardIsLost(c, w)
-	w.Nodes[2].Server, w.Nodes[2].Ended, w.Nodes[2].Bereft = nil, true, true
+	w.Nodes[2].Server, w.Nodes[2].Ended, w.Nodes[2].DataMissing = nil, true, true
 }
 
 // Who waits for a replica that has nothing waits in vain, and begins anew: where the data was in
@@ -113,12 +113,12 @@ func TestALostShardDoesNotWaitForItself(t *testing.T) {
 		"its replica was replaced": {bereaving, "delete-pod web-1-0", Degraded},
 		"the user does not want that": {also(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.OnTotalLoss = valkeyv1.FailOnTotalLoss }),
 			"", Degraded},
-		"it is not known to have lost anything": {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[2].Bereft = false }), "", Degraded},
+		"it is not known to have lost anything": {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[2].DataMissing = false }), "", Degraded},
 		"it is about to go":                     {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[2].Leaving = true }), "", Degraded},
 		"there are volumes":                     {also(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.Persistence.Enabled = true }), "", Degraded},
 		"its replica has keys":                  {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server.Empty = false }), "", Degraded},
 		"it is of a shard that has something": {also(func(_ *valkeyv1.ValkeyCluster, w *World) {
-			w.Nodes[0].Server, w.Nodes[0].Ended, w.Nodes[0].Bereft = nil, true, true
+			w.Nodes[0].Server, w.Nodes[0].Ended, w.Nodes[0].DataMissing = nil, true, true
 		}), "delete-pod web-1-0", Degraded},
 		"its replica is silent": {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server = nil }), "", Degraded},
 		"another is silent":     {also(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[0].Server = nil }), "", Degraded},
@@ -131,7 +131,7 @@ func TestALostShardDoesNotWaitForItself(t *testing.T) {
 }
 
 // A replica that had joined and never copied holds nothing, and follows nobody for ever.
-func TestALostShardHasNoHeirWithoutACopy(t *testing.T) {
+func TestALostShardHasNoCandidateWithoutACopy(t *testing.T) {
 	joined := func(change func(*topology.Server)) func(*valkeyv1.ValkeyCluster, *World) {
 		return func(c *valkeyv1.ValkeyCluster, w *World) {
 			without("id of web-1-1")(c, w)

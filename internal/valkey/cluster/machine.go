@@ -83,7 +83,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 			{On: ScaleUpDetected, To: ScalingUpStatefulSet, In: growing[1:], When: grows},
 			{On: ScaleUpDetected, To: ScalingUpStatefulSet, In: shrinking[:2], When: wantedBack},
 			{On: ScaleDownDetected, To: EvacuatingSlots, In: growing, When: notWanted},
-			{On: ScaleDownDetected, To: EvacuatingSlots, In: shrinking[1:], When: misdealt},
+			{On: ScaleDownDetected, To: EvacuatingSlots, In: shrinking[1:], When: slotsOnWrongShard},
 			{On: SpecChanged, To: Pending, In: []fsm.Phase{Creating, WaitingForPods}, When: childrenChanged},
 		},
 		Holds: []fsm.Hold[input]{

@@ -39,7 +39,7 @@ func shakesHands(of, with topology.Node) bool {
 // known, and not seen as what it is. Being met once more, it is seen at once.
 func introductions(nodes topology.Nodes) (again []Introduction) {
 	pairs := 0
-	for _, m := range nodes.Misjudgements() {
+	for _, m := range nodes.Disagreements() {
 		of := memberOf(m.Of)
 		if !m.By.Server.Knows(of.ID) || !m.Of.Server.Knows(m.By.Server.ID) {
 			continue // to make strangers known to each other is not for now: something is held already

@@ -79,16 +79,16 @@ func migrate(c *valkeyv1.ValkeyCluster, w *World) (moved bool) {
 }
 
 func takeOver(nodes topology.Nodes, e Failover) {
-	heir, from := server(nodes, e.At), server(nodes, e.From)
-	if heir == nil || heir.Self().Follows != e.From.ID || from == nil && !e.Proof.Forced() {
+	candidate, from := server(nodes, e.At), server(nodes, e.From)
+	if candidate == nil || candidate.Self().Follows != e.From.ID || from == nil && !e.Proof.Forced() {
 		return
 	}
-	h := &heir.View[self(heir)]
-	was, _ := heir.Peer(e.From.ID)
+	h := &candidate.View[self(candidate)]
+	was, _ := candidate.Peer(e.From.ID)
 	h.Follows, h.Slots = "", was.Slots
 	if from != nil {
 		f := &from.View[self(from)]
-		h.Slots, f.Follows, f.Slots = f.Slots, heir.ID, ""
+		h.Slots, f.Follows, f.Slots = f.Slots, candidate.ID, ""
 	}
 	for _, n := range nodes {
 		if n.Server == nil {
@@ -97,8 +97,8 @@ func takeOver(nodes topology.Nodes, e Failover) {
 		if from == nil {
 			giveUp(n.Server, e.From.ID)
 		}
-		if n.Server.Self().Follows == e.From.ID && n.Server != heir {
-			n.Server.View[self(n.Server)].Follows = heir.ID
+		if n.Server.Self().Follows == e.From.ID && n.Server != candidate {
+			n.Server.View[self(n.Server)].Follows = candidate.ID
 		}
 	}
 }

@@ -23,7 +23,7 @@ func command(nodes topology.Nodes, effect fsm.Effect) {
 		reset(nodes, e)
 	case Forget:
 		forget(nodes, e.At, e.IDs...)
-	case Bury:
+	case ForgetSlotOwner:
 		forget(nodes, e.At, e.ID)
 	case Failover:
 		takeOver(nodes, e)

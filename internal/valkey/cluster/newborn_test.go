@@ -13,14 +13,14 @@ import (
 // reborn lets the servers of the first shard be newborn, and everyone have given their slots
 // up, in a cluster that nobody has noted as formed.
 func reborn(c *valkeyv1.ValkeyCluster, w *World) {
-	orphanedSlots(c, w)
+	unownedSlots(c, w)
 	for _, n := range w.Nodes {
 		giveUp(n.Server, "id of web-0-0")
 	}
 }
 
-// orphanedSlots is the same while the others still see the slots at the one that had them.
-func orphanedSlots(_ *valkeyv1.ValkeyCluster, w *World) {
+// unownedSlots is the same while the others still see the slots at the one that had them.
+func unownedSlots(_ *valkeyv1.ValkeyCluster, w *World) {
 	for i := range 2 {
 		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
 	}
@@ -49,7 +49,7 @@ func TestSlotsAreGivenOnce(t *testing.T) {
 			reborn(c, w)
 			gone(w)
 		}, "", AssigningSlots},
-		"the others see them with somebody": {orphanedSlots, "", AssigningSlots},
+		"the others see them with somebody": {unownedSlots, "", AssigningSlots},
 	})
 }
 
@@ -199,8 +199,8 @@ func TestAnUpgradeIsAbandonedByItsImages(t *testing.T) {
 	}
 }
 
-// stranger is a server in the place of a lost one, which nobody has met.
-func stranger(w *World, change func(*topology.Server)) {
+// withUnknownServer is a server in the place of a lost one, which nobody has met.
+func withUnknownServer(w *World, change func(*topology.Server)) {
 	closeBudget(w)
 	n := newborn(w.Nodes[1].Pod, "valkey:8.1")
 	n.Server.ID, n.Server.View[0].ID = "id of another", "id of another"
@@ -217,10 +217,12 @@ func TestServersAreBroughtBack(t *testing.T) {
 				w.Nodes[i].Addr = w.Nodes[(i+1)%len(w.Nodes)].Name + ":7000"
 			}
 		}, "meet 24 pairs", ""},
-		"one in the place of a lost one": {func(_ *valkeyv1.ValkeyCluster, w *World) { stranger(w, func(*topology.Server) {}) }, "meet 5 pairs", ""},
-		"one that has keys":              {func(_ *valkeyv1.ValkeyCluster, w *World) { stranger(w, func(s *topology.Server) { s.Empty = false }) }, "", ""},
+		"one in the place of a lost one": {func(_ *valkeyv1.ValkeyCluster, w *World) { withUnknownServer(w, func(*topology.Server) {}) }, "meet 5 pairs", ""},
+		"one that has keys": {func(_ *valkeyv1.ValkeyCluster, w *World) {
+			withUnknownServer(w, func(s *topology.Server) { s.Empty = false })
+		}, "", ""},
 		"one of another cluster": {func(_ *valkeyv1.ValkeyCluster, w *World) {
-			stranger(w, func(s *topology.Server) { s.View = append(s.View, topology.Peer{ID: "zz theirs"}) })
+			withUnknownServer(w, func(s *topology.Server) { s.View = append(s.View, topology.Peer{ID: "zz theirs"}) })
 		}, "", ""},
 	})
 }
@@ -245,7 +247,7 @@ func TestMadeOverVolumes(t *testing.T) {
 		"one is not there": {func(c *valkeyv1.ValkeyCluster, w *World) { elsewhere(c, w); gone(w) }, "", InitializingCluster},
 		"one is new": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			w.Formed, w.Reservation.State = false, Ours
-			stranger(w, func(*topology.Server) {})
+			withUnknownServer(w, func(*topology.Server) {})
 			for _, n := range w.Nodes {
 				n.Server.View = slices.DeleteFunc(n.Server.View, func(p topology.Peer) bool { return p.ID == "id of web-0-1" })
 			}
@@ -268,7 +270,7 @@ func TestMadeOverVolumes(t *testing.T) {
 	}
 }
 
-// Who goes is not the heir of another that goes, however much it has; and who goes is not
+// Who goes is no candidate for another that goes, however much it has; and who goes is not
 // forgotten by those who need it.
 func TestWhoStaysCounts(t *testing.T) {
 	_, all := standingCluster(sized(newCluster(), Even(3, 2)))
@@ -278,9 +280,9 @@ func TestWhoStaysCounts(t *testing.T) {
 	w.Nodes[1].Server.Offset, w.Nodes[2].Server.Offset = 9, 9
 	in := input{Obj: sized(newCluster(), Even(3, 0)), World: w, Now: present}
 	in.Obj.Status.Phase = RemovingNodesFromCluster
-	heir, _, doubt := heirOf(in, w.Nodes.Shard(0))
-	if heir.Name != "web-0-0" || doubt != "" {
-		t.Errorf("%s, %q", heir.Name, doubt)
+	candidate, _, doubt := failoverCandidate(in, w.Nodes.Shard(0))
+	if candidate.Name != "web-0-0" || doubt != "" {
+		t.Errorf("%s, %q", candidate.Name, doubt)
 	}
 	tryCautions(t, RemovingNodesFromCluster, map[string]caution{
 		"one has a slot open with one that goes": {func(c *valkeyv1.ValkeyCluster, w *World) {

@@ -100,7 +100,7 @@ const (
 	ReasonBalanced           fsm.Reason = "Balanced"           // every slot is where it should be
 	ReasonSlotsLost          fsm.Reason = "SlotsLost"          // a slot has no owner, or two
 	ReasonTooLittleMemory    fsm.Reason = "TooLittleMemory"    // fewer shards could not hold what all hold
-	ReasonNoHeir             fsm.Reason = "NoHeir"             // no replica can take over yet; the message says why
+	ReasonNoCandidate        fsm.Reason = "NoCandidate"        // no replica can take over yet; the message says why
 	ReasonFailingOver        fsm.Reason = "FailingOver"        // a replica takes over
 	ReasonForgetting         fsm.Reason = "Forgetting"         // servers that go are being forgotten
 	ReasonForgotten          fsm.Reason = "Forgotten"          // they are

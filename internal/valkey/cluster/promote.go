@@ -17,10 +17,10 @@ const (
 	staleAfter = 10
 )
 
-// orphaned lets the best replica of a shard take over whose primary has ended: servers
+// promoteReplica lets the best replica of a shard take over whose primary has ended: servers
 // themselves would wait for their timeout first, and then vote. One at a time, because
 // votes are cast one after the other.
-func orphaned(in input) []fsm.Effect {
+func promoteReplica(in input) []fsm.Effect {
 	w := in.World
 	soon := untilNextFailover(in) > 0
 	for i := range w.Shape {
@@ -28,17 +28,17 @@ func orphaned(in input) []fsm.Effect {
 		if soon && !promotedElsewhere(in, i) {
 			continue
 		}
-		heir, found := heirOfDead(shard)
+		candidate, found := bestCopy(shard)
 		if _, owned := shard.Owner(); owned || !found || mayReturn(in, shard) {
 			continue
 		}
-		proof, doubt := plan.ProveForcedFailover(w.Nodes, heir.Server.ID, endedFor(in, shard))
+		proof, doubt := plan.ProveForcedFailover(w.Nodes, candidate.Server.ID, endedFor(in, shard))
 		if doubt != "" {
 			continue
 		}
-		dead := Member{ID: heir.Server.Self().Follows}
-		gone, deaf := silent(shard)
-		return []fsm.Effect{Failover{At: memberOf(heir), From: dead, Gone: gone, Deaf: deaf, Proof: proof}}
+		dead := Member{ID: candidate.Server.Self().Follows}
+		gone, refusing := silent(shard)
+		return []fsm.Effect{Failover{At: memberOf(candidate), From: dead, Gone: gone, Refusing: refusing, Proof: proof}}
 	}
 	return nil
 }
@@ -58,8 +58,8 @@ func promotedElsewhere(in input, shard int) bool {
 	return false
 }
 
-// heirOfDead is the best copy of a shard.
-func heirOfDead(shard topology.Nodes) (topology.Node, bool) {
+// bestCopy is the best copy of a shard.
+func bestCopy(shard topology.Nodes) (topology.Node, bool) {
 	var copies []*topology.Server
 	for _, n := range shard {
 		copies = append(copies, n.Server)
@@ -78,7 +78,7 @@ func mayReturn(in input, shard topology.Nodes) bool {
 		return false
 	}
 	for _, n := range shard {
-		if n.Deaf() || n.Server == nil && n.Ended && n.Trouble == "" && in.Now.Sub(time.Unix(n.EndedAt, 0)) < restartWithin {
+		if n.RefusesConnections() || n.Server == nil && n.Ended && n.Trouble == "" && in.Now.Sub(time.Unix(n.EndedAt, 0)) < restartWithin {
 			return true
 		}
 	}
@@ -92,7 +92,7 @@ func endedFor(in input, shard topology.Nodes) time.Duration {
 	shortest := staleAfter * nodeTimeout(in)
 	known := false
 	for _, n := range shard {
-		if n.Deaf() {
+		if n.RefusesConnections() {
 			return 0
 		}
 		if n.Server == nil && n.Ended && n.EndedAt > 0 {
@@ -111,7 +111,7 @@ func silent(shard topology.Nodes) (gone, refusing []string) {
 	for _, n := range shard {
 		switch {
 		case n.Server != nil:
-		case n.Deaf():
+		case n.RefusesConnections():
 			refusing = append(refusing, n.Name)
 		default:
 			gone = append(gone, n.Name)

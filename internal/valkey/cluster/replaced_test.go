@@ -100,7 +100,7 @@ func TestSilenceIsNotLoss(t *testing.T) {
 }
 
 // New shards know each other, and nobody else, when one of them is not wanted any more: it is ours, nevertheless.
-func TestWhoIsToGoIsNoStranger(t *testing.T) {
+func TestWhoIsToGoIsKnown(t *testing.T) {
 	in := evacuated(EvacuatingSlots)
 	in.Obj = sized(in.Obj, Even(4, 1))
 	nodes := in.World.Nodes

@@ -34,7 +34,7 @@ func safeScaling(in input, effect fsm.Effect) error {
 			return errors.New("makes a cluster where one was formed")
 		}
 		return errors.Join(blankAt(w, e.At), unowned(w, e.Slots))
-	case Bury:
+	case ForgetSlotOwner:
 		if !replaces(in, e) {
 			return errors.New("lets an owner of slots be forgotten whose data may be somewhere")
 		}
@@ -148,11 +148,11 @@ func safeFailover(w World, e Failover) error {
 
 // safeForced: a primary is not asked only where none can be there.
 func safeForced(w World, e Failover) error {
-	heir, _ := w.Nodes.ByID(e.At.ID)
-	if _, answers := w.Nodes.ByID(e.From.ID); answers || heir.Server == nil || !heir.Server.Copies() || heir.Server.Self().Follows != e.From.ID {
+	candidate, _ := w.Nodes.ByID(e.At.ID)
+	if _, answers := w.Nodes.ByID(e.From.ID); answers || candidate.Server == nil || !candidate.Server.Copies() || candidate.Server.Self().Follows != e.From.ID {
 		return errors.New("forces a failover from a primary that answers, or to what is no copy of it")
 	}
-	for _, n := range w.Nodes.Shard(heir.Shard) {
+	for _, n := range w.Nodes.Shard(candidate.Shard) {
 		if n.Server == nil && n.UID != "" && !n.Ended && !n.Unborn && (!n.Refused || hasLink(w, e.From.ID)) {
 			return errors.New("forces a failover from a primary that may run")
 		}

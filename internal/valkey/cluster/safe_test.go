@@ -33,7 +33,9 @@ func safeHop(w World, to fsm.Phase) error {
 	count, _, contested := w.Nodes.Assigned()
 	_, agree := w.Nodes.Agree()
 	_, unready := w.Nodes.Unready()
-	hasty := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server != nil && n.Server.Timeout == int(brisk.Milliseconds()) })
+	hasty := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool {
+		return n.Server != nil && n.Server.Timeout == int(formingNodeTimeout.Milliseconds())
+	})
 	replicas := slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Server == nil || n.Server.Self().Follows == "" })
 	if len(replicas) != w.Shape.Nodes()-w.Shape.Masters() {
 		return errors.New("calls running what has no replicas")
@@ -66,7 +68,7 @@ func safeWriter(in input, e fsm.Effect) error {
 	if d, deletes := e.(DeletePod); deletes {
 		i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Name == d.Name && n.UID == d.UID && n.UID != "" })
 		unborn := i >= 0 && !w.Formed && w.Nodes[i].Unborn && w.Reservation.State == Ours
-		lost := i >= 0 && w.Nodes[i].Bereft && slices.Contains(lostShards(in), w.Nodes[i].Shard) && in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Persistence.Enabled
+		lost := i >= 0 && w.Nodes[i].DataMissing && slices.Contains(lostShards(in), w.Nodes[i].Shard) && in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Persistence.Enabled
 		if !unborn && !lost || w.Nodes[i].Server != nil {
 			return errors.New("deletes a pod in which something may be")
 		}
@@ -115,7 +117,7 @@ func replaces(in input, e fsm.Effect) bool {
 		s := at.Server
 		_, owned := w.Nodes.Shard(at.Shard).Owner()
 		return s != nil && s.Empty && !s.Syncing && s.Self().Slots == "" && !owned && !ownsSlots(w, s.ID)
-	case Bury:
+	case ForgetSlotOwner:
 		_, answers := w.Nodes.ByID(e.ID)
 		followed := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server.Self().Follows == e.ID })
 		return !answers && !followed && e.Proof != nil && e.Proof.Of(e.ID)
@@ -172,7 +174,7 @@ func safeCommand(in input, effect fsm.Effect) error {
 	if w.Formed {
 		return safeScaling(in, effect)
 	}
-	if id, _, found := w.Nodes.Stranger(); found {
+	if id, _, found := w.Nodes.UnknownServer(); found {
 		return fmt.Errorf("commands servers that know the stranger %s", id)
 	}
 	switch e := effect.(type) {

@@ -133,9 +133,9 @@ func needed(in input, n topology.Node) bool {
 	})
 }
 
-// misdealt says that a shard that is to go has slots to give away first, or that one that is to stay after all has given its
+// slotsOnWrongShard says that a shard that is to go has slots to give away first, or that one that is to stay after all has given its
 // own away.
-func misdealt(in input) bool {
+func slotsOnWrongShard(in input) bool {
 	w, wanted := in.World, len(Wanted(in.Obj))
 	if !w.looked() || w.Migration == Moving {
 		return false

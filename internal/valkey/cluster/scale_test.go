@@ -44,9 +44,9 @@ func TestScalingHandsOver(t *testing.T) {
 	world := b.World
 	b.World = func() World {
 		w := world()
-		heir, _ := w.Nodes.Shard(1).ByID("id of web-1-1")
+		candidate, _ := w.Nodes.Shard(1).ByID("id of web-1-1")
 		from, _ := w.Nodes.Shard(1).ByID("id of web-1-0")
-		takeOver(w.Nodes, Failover{At: memberOf(heir), From: memberOf(from)})
+		takeOver(w.Nodes, Failover{At: memberOf(candidate), From: memberOf(from)})
 		converse(w.Nodes)
 		return w
 	}

@@ -101,9 +101,9 @@ func TestSurgeGoes(t *testing.T) {
 	}{
 		"its server is forgotten first": {func(*World) {}, "forget id of web-1-1 at 5 servers"},
 		"it took over": {func(w *World) {
-			heir, _ := w.Nodes.ByID("id of web-1-1")
+			candidate, _ := w.Nodes.ByID("id of web-1-1")
 			from, _ := w.Nodes.ByID("id of web-1-0")
-			takeOver(w.Nodes, Failover{At: memberOf(heir), From: memberOf(from)})
+			takeOver(w.Nodes, Failover{At: memberOf(candidate), From: memberOf(from)})
 			converse(w.Nodes)
 		}, ""},
 		"who stays does not serve":  {func(w *World) { w.Nodes[2].Server.View[self(w.Nodes[2].Server)].Slots = ""; converse(w.Nodes) }, ""},

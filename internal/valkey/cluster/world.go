@@ -202,7 +202,7 @@ func (w World) lacks() (why string, is bool) {
 	if n, unready := w.Nodes.Unready(); unready {
 		return n.Name + " is not ready", true
 	}
-	if i := slices.IndexFunc(w.Nodes, topology.Node.Deaf); i >= 0 {
+	if i := slices.IndexFunc(w.Nodes, topology.Node.RefusesConnections); i >= 0 {
 		return w.Nodes[i].Name + " refuses connections", true
 	}
 	if n, apart := apart(w); apart && w.Formed {

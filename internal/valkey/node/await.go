@@ -14,8 +14,8 @@ import (
 // ErrRefused says that the server must not start. To try again is right. ErrBereft is one of
 // these: the server lost its data, and who followed it does not answer.
 var (
-	ErrRefused = errors.New("the server must not start")
-	ErrBereft  = fmt.Errorf("%w with nothing", ErrRefused)
+	ErrRefused     = errors.New("the server must not start")
+	ErrDataMissing = fmt.Errorf("%w with nothing", ErrRefused)
 )
 
 const (
@@ -100,8 +100,8 @@ func (w *wait) round(ctx context.Context) (done bool, err error) {
 }
 
 func refusal(v guard.Verdict) error {
-	if v.Bereft {
-		return fmt.Errorf("%w: %s", ErrBereft, v.Words)
+	if v.DataMissing {
+		return fmt.Errorf("%w: %s", ErrDataMissing, v.Words)
 	}
 	return fmt.Errorf("%w: %s", ErrRefused, v.Words)
 }

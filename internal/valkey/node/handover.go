@@ -108,7 +108,7 @@ func (h *Handover) until(ctx context.Context, client servers) (handed bool, err 
 
 // ended says that there is no server that could hand over anything.
 func ended(err error) bool {
-	return errors.Is(err, wire.ErrNobody) || errors.Is(err, wire.ErrLoading)
+	return errors.Is(err, wire.ErrConnectionRefused) || errors.Is(err, wire.ErrLoading)
 }
 
 // try asks for a failover and waits for what comes of it.

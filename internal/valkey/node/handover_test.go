@@ -79,7 +79,7 @@ func TestHandOver(t *testing.T) {
 		"a primary":                           {func(settled) {}, replicaAddr, nil},
 		"a primary that is busy for a moment": {func(s settled) { *s.busy = 2 }, replicaAddr, nil},
 		"a server that has ended": {func(s settled) {
-			s.Answer(primaryAddr, wire.ErrNobody)
+			s.Answer(primaryAddr, wire.ErrConnectionRefused)
 		}, "", ErrNotHandedOver},
 		"a primary whose replica has not all": {func(s settled) {
 			s.Answer(replicaAddr, wire.ErrLoading)

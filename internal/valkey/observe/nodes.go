@@ -148,7 +148,7 @@ func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
 	at.UID, at.Addr, at.Host, at.Trouble = string(p.UID), addrOf(p), p.Spec.NodeName, trouble(p)
 	at.Version, at.Unborn = p.ResourceVersion, unborn(p)
 	if over := ended(p); over != nil {
-		at.Ended, at.EndedAt, at.Bereft = true, max(0, over.FinishedAt.Unix()), over.ExitCode == topology.ExitBereft
+		at.Ended, at.EndedAt, at.DataMissing = true, max(0, over.FinishedAt.Unix()), over.ExitCode == topology.ExitDataMissing
 	}
 	at.Leaving = p.DeletionTimestamp != nil
 	for _, c := range p.Spec.Containers {

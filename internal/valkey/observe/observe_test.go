@@ -55,7 +55,7 @@ func TestPodFacts(t *testing.T) {
 	waiting := func(reason string) corev1.ContainerStatus {
 		return corev1.ContainerStatus{Name: "valkey", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
 	}
-	over, bereft := &corev1.ContainerStateTerminated{}, &corev1.ContainerStateTerminated{ExitCode: topology.ExitBereft}
+	over, dataMissing := &corev1.ContainerStateTerminated{}, &corev1.ContainerStateTerminated{ExitCode: topology.ExitDataMissing}
 	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
 	for name, c := range map[string]struct {
 		status corev1.PodStatus
@@ -72,8 +72,8 @@ func TestPodFacts(t *testing.T) {
 		"has IPv6":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "fd00::1"}, false, topology.Pod{Addr: "[fd00::1]:6379"}},
 		"keeps crashing":        {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", RestartCount: 2, State: waiting("CrashLoopBackOff").State}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Trouble: "CrashLoopBackOff"}},
 		"has ended":             {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", State: corev1.ContainerState{Terminated: over}}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Ended: true}},
-		"has lost what it had":  {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", State: waiting("CrashLoopBackOff").State, LastTerminationState: corev1.ContainerState{Terminated: bereft}}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Trouble: "CrashLoopBackOff", Ended: true, Bereft: true}},
-		"had lost it once":      {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, LastTerminationState: corev1.ContainerState{Terminated: bereft}}}}, false, topology.Pod{Addr: "10.0.0.1:6379"}},
+		"has lost what it had":  {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", State: waiting("CrashLoopBackOff").State, LastTerminationState: corev1.ContainerState{Terminated: dataMissing}}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Trouble: "CrashLoopBackOff", Ended: true, DataMissing: true}},
+		"had lost it once":      {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, LastTerminationState: corev1.ContainerState{Terminated: dataMissing}}}}, false, topology.Pod{Addr: "10.0.0.1:6379"}},
 		"waits to be restarted": {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", RestartCount: 1, State: waiting("CrashLoopBackOff").State, LastTerminationState: corev1.ContainerState{Terminated: over}}}}, false, topology.Pod{Addr: "10.0.0.1:6379", Trouble: "CrashLoopBackOff", Ended: true}},
 		"was restarted":         {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "valkey", RestartCount: 1, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, LastTerminationState: corev1.ContainerState{Terminated: over}}}}, false, topology.Pod{Addr: "10.0.0.1:6379"}},
 		"ran and is over":       {corev1.PodStatus{Phase: corev1.PodFailed, PodIP: "10.0.0.1"}, false, topology.Pod{}},

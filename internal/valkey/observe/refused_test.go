@@ -28,14 +28,14 @@ func (r replies) Ask(_ context.Context, addr string) (*topology.Server, error) {
 
 // Who refuses is known not to listen, who is silent may be anything.
 func TestWhoRefusesIsToldFromWhoIsSilent(t *testing.T) {
-	servers := replies{"10.0.0.2:6379": fmt.Errorf("%w: %w", wire.ErrUnreachable, wire.ErrNobody), "10.0.0.3:6379": wire.ErrUnreachable}
+	servers := replies{"10.0.0.2:6379": fmt.Errorf("%w: %w", wire.ErrUnreachable, wire.ErrConnectionRefused), "10.0.0.3:6379": wire.ErrUnreachable}
 	pods := []corev1.Pod{runningPod("web-0-0", "10.0.0.1", "web-0"), runningPod("web-1-0", "10.0.0.2", "web-1"), runningPod("web-2-0", "10.0.0.3", "web-2")}
-	s := Servers{Cached: shelf{pods: pods}, Door: func(context.Context, read.Key) (wire.Reader, error) { return servers, nil }}
+	s := Servers{Cached: shelf{pods: pods}, Connect: func(context.Context, read.Key) (wire.Reader, error) { return servers, nil }}
 	got, err := s.Take(t.Context(), web)
 	if err != nil || len(got.Servers) != 1 || got.Servers["10.0.0.1:6379"] == nil || !maps.Equal(got.Refused, map[string]bool{"10.0.0.2:6379": true}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	servers["10.0.0.3:6379"] = wire.ErrNobody
+	servers["10.0.0.3:6379"] = wire.ErrConnectionRefused
 	next, err := s.Take(t.Context(), web)
 	if err != nil || Same(got, next) {
 		t.Error("that another refuses is nothing new")

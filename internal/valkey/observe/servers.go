@@ -45,13 +45,13 @@ type Answers struct {
 	Unstaged bool
 }
 
-// Keyed is a door with its keys in it.
+// Keyed is a client that knows the keys it logs on by.
 type Keyed interface{ Keys() access.Keys }
 
 // Servers asks the servers of clusters. Its Take is a sampler's.
 type Servers struct {
-	Cached read.Reader
-	Door   func(ctx context.Context, cluster read.Key) (wire.Reader, error)
+	Cached  read.Reader
+	Connect func(ctx context.Context, cluster read.Key) (wire.Reader, error)
 }
 
 // Take asks every server of a cluster.
@@ -60,7 +60,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	if err != nil {
 		return Answers{}, err
 	}
-	servers, err := s.Door(ctx, key)
+	servers, err := s.Connect(ctx, key)
 	if err != nil {
 		return Answers{}, err
 	}
@@ -87,7 +87,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 			switch {
 			case err == nil:
 				answers.Servers[addr] = server
-			case errors.Is(err, wire.ErrNobody):
+			case errors.Is(err, wire.ErrConnectionRefused):
 				answers.Refused[addr] = true
 			}
 			return nil

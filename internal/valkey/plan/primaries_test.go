@@ -39,8 +39,8 @@ func TestFirstPrimariesAreApart(t *testing.T) {
 	}
 }
 
-// crowd is how many of the chosen are on one machine at most.
-func crowd(nodes topology.Nodes, chosen []string) (most int) {
+// only is how many of the chosen are on one machine at most.
+func only(nodes topology.Nodes, chosen []string) (most int) {
 	on := map[string]int{}
 	for _, n := range nodes {
 		if slices.Contains(chosen, n.Name) {
@@ -72,9 +72,9 @@ func TestFirstPrimariesAreBest(t *testing.T) {
 				other = append(other, fmt.Sprintf("%d-%d", shard, choice%width))
 				choice /= width
 			}
-			best = min(best, crowd(nodes, other))
+			best = min(best, only(nodes, other))
 		}
-		if most := crowd(nodes, chosen); most != best || slices.Contains(chosen, "") {
+		if most := only(nodes, chosen); most != best || slices.Contains(chosen, "") {
 			t.Fatalf("%v: %v puts %d on one machine, %d is possible", words, chosen, most, best)
 		}
 	}

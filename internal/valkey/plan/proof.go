@@ -25,10 +25,10 @@ type (
 		Proof
 		forget()
 	}
-	// BuryProof allows that servers forget the one it is of, an owner of slots.
-	BuryProof interface {
+	// ForgetSlotOwnerProof allows that servers forget the one it is of, an owner of slots.
+	ForgetSlotOwnerProof interface {
 		Proof
-		bury()
+		forgetSlotOwner()
 	}
 	// FailoverProof allows that the server it is of becomes the primary of its shard.
 	FailoverProof interface {
@@ -81,9 +81,9 @@ func (e evidence) String() string { return e.seen }
 func (evidence) sealed() {}
 
 type (
-	forgetProof   struct{ evidence }
-	buryProof     struct{ evidence }
-	failoverProof struct {
+	forgetProof          struct{ evidence }
+	forgetSlotOwnerProof struct{ evidence }
+	failoverProof        struct {
 		evidence
 		forced bool
 	}
@@ -104,13 +104,13 @@ func Evidence(p Proof) string {
 	return p.String()
 }
 
-func (forgetProof) forget()     {}
-func (buryProof) bury()         {}
-func (failoverProof) failover() {}
-func (slotProof) slots()        {}
-func (epochProof) epoch()       {}
-func (podProof) pod()           {}
-func (shrinkProof) shrink()     {}
+func (forgetProof) forget()                   {}
+func (forgetSlotOwnerProof) forgetSlotOwner() {}
+func (failoverProof) failover()               {}
+func (slotProof) slots()                      {}
+func (epochProof) epoch()                     {}
+func (podProof) pod()                         {}
+func (shrinkProof) shrink()                   {}
 
 // Forced implements FailoverProof.
 func (p failoverProof) Forced() bool { return p.forced }

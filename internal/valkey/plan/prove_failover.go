@@ -15,9 +15,9 @@ func ProveFailover(n topology.Nodes, to string, lag int64) (proof FailoverProof,
 	if doubt, ready := n.Handover(to, lag); !ready {
 		return nil, doubt
 	}
-	heir, _ := n.ByID(to)
-	primary, _ := n.ByID(heir.Server.Self().Follows)
-	seen := fmt.Sprintf("%s is at %d of %d of %s; %d voters back it in epoch %d", heir.Name, heir.Server.Offset,
+	candidate, _ := n.ByID(to)
+	primary, _ := n.ByID(candidate.Server.Self().Follows)
+	seen := fmt.Sprintf("%s is at %d of %d of %s; %d voters back it in epoch %d", candidate.Name, candidate.Server.Offset,
 		primary.Server.Offset, primary.Name, len(n.Voters()), primary.Server.Self().Epoch)
 	return failoverProof{evidence: evidenceOf(seen, to)}, ""
 }
@@ -29,69 +29,69 @@ const Slack = 2 * time.Second
 // ProveForcedFailover allows a replica to take over from a primary that is known not to
 // run, for this long: the replica is the best there is, and followed to the end.
 func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (proof FailoverProof, doubt string) {
-	heir, found := n.ByID(to)
+	candidate, found := n.ByID(to)
 	if !found {
 		return nil, to + " does not answer"
 	}
-	shard := n.Shard(heir.Shard)
-	if doubt = lives(n, heir); doubt != "" {
+	shard := n.Shard(candidate.Shard)
+	if doubt = lives(n, candidate); doubt != "" {
 		return nil, doubt
 	}
-	copies, doubt := newest(shard, heir, endedFor)
+	copies, doubt := newest(shard, candidate, endedFor)
 	if doubt != "" {
 		return nil, doubt
 	}
-	if doubt = unheard(n, heir); doubt != "" {
+	if doubt = tooFewVotes(n, candidate); doubt != "" {
 		return nil, doubt
 	}
 	end := "has ended"
-	if slices.ContainsFunc(shard, topology.Node.Deaf) {
+	if slices.ContainsFunc(shard, topology.Node.RefusesConnections) {
 		end = "refuses connections, and nobody has one to it"
 	}
-	seen := fmt.Sprintf("its primary %s; %s is the best of %d copies, at %d, and a majority of primaries answers", end, heir.Name, copies, heir.Server.Offset)
+	seen := fmt.Sprintf("its primary %s; %s is the best of %d copies, at %d, and a majority of primaries answers", end, candidate.Name, copies, candidate.Server.Offset)
 	return failoverProof{evidence: evidenceOf(seen, to), forced: true}, ""
 }
 
 // newest is why a replica may not be the newest copy of its primary, which ended so long ago;
 // otherwise how many copies there are.
-func newest(shard topology.Nodes, heir topology.Node, endedFor time.Duration) (count int, doubt string) {
+func newest(shard topology.Nodes, candidate topology.Node, endedFor time.Duration) (count int, doubt string) {
 	ended := slices.ContainsFunc(shard, func(m topology.Node) bool { return m.Server == nil && m.Ended })
 	var copies []*topology.Server
 	for _, m := range shard {
-		if m.Server != nil && m.Server.Self().Follows == heir.Server.Self().Follows {
+		if m.Server != nil && m.Server.Self().Follows == candidate.Server.Self().Follows {
 			copies = append(copies, m.Server)
 		}
 	}
 	best, found := topology.Best(copies)
-	lost := time.Duration(heir.Server.LinkDown) * time.Second
+	lost := time.Duration(candidate.Server.LinkDown) * time.Second
 	switch {
-	case !found || !heir.Server.Copies():
-		return 0, heir.Name + " holds no copy of its primary"
-	case best.ID != heir.Server.ID:
-		return 0, fmt.Sprintf("%s has more of its primary than %s", best.ID, heir.Name)
-	case heir.Server.Synced && !ended:
-		return 0, heir.Name + " has a link to its primary, and nobody is known to have ended"
-	case !heir.Server.Synced && lost > endedFor+Slack:
-		return 0, fmt.Sprintf("%s lost its link %s ago, and its primary ended %s ago", heir.Name, lost, endedFor)
+	case !found || !candidate.Server.Copies():
+		return 0, candidate.Name + " holds no copy of its primary"
+	case best.ID != candidate.Server.ID:
+		return 0, fmt.Sprintf("%s has more of its primary than %s", best.ID, candidate.Name)
+	case candidate.Server.Synced && !ended:
+		return 0, candidate.Name + " has a link to its primary, and nobody is known to have ended"
+	case !candidate.Server.Synced && lost > endedFor+Slack:
+		return 0, fmt.Sprintf("%s lost its link %s ago, and its primary ended %s ago", candidate.Name, lost, endedFor)
 	}
 	return len(copies), ""
 }
 
 // lives is why the primary of a replica may still run.
-func lives(n topology.Nodes, heir topology.Node) string {
-	dead := heir.Server.Self().Follows
+func lives(n topology.Nodes, candidate topology.Node) string {
+	dead := candidate.Server.Self().Follows
 	if dead == "" {
-		return heir.Name + " is a primary"
+		return candidate.Name + " is a primary"
 	}
 	if m, answers := n.ByID(dead); answers {
 		return "its primary " + m.Name + " answers"
 	}
-	for _, m := range n.Shard(heir.Shard) {
+	for _, m := range n.Shard(candidate.Shard) {
 		doubt := ""
 		switch {
 		case !m.MayRun():
-		case m.Deaf():
-			doubt = linked(n, m, heir)
+		case m.RefusesConnections():
+			doubt = linked(n, m, candidate)
 		default:
 			doubt = m.Name + " is silent and may be the primary, which is not known to have ended"
 		}
@@ -114,9 +114,9 @@ func mayRun(n topology.Nodes) (topology.Node, bool) {
 // linked is who still has a connection to the primary of a replica, whose pod refuses them. That one alone is
 // refused may be its own network's doing. That nobody listens there for any of those who would elect another
 // is the end of the process.
-func linked(n topology.Nodes, refuses, heir topology.Node) string {
-	dead := heir.Server.Self().Follows
-	for _, m := range n.Shard(heir.Shard) {
+func linked(n topology.Nodes, refuses, candidate topology.Node) string {
+	dead := candidate.Server.Self().Follows
+	for _, m := range n.Shard(candidate.Shard) {
 		if m.Server != nil && m.Server.Self().Follows == dead && m.Server.Synced {
 			return fmt.Sprintf("%s refuses connections, and %s has one", refuses.Name, m.Name)
 		}
@@ -129,21 +129,21 @@ func linked(n topology.Nodes, refuses, heir topology.Node) string {
 	return ""
 }
 
-// unheard is why too few would vote: no majority answers, or one has given the slots of
+// tooFewVotes is why too few would vote: no majority answers, or one has given the slots of
 // the primary to another already.
-func unheard(n topology.Nodes, heir topology.Node) string {
-	dead := heir.Server.Self().Follows
+func tooFewVotes(n topology.Nodes, candidate topology.Node) string {
+	dead := candidate.Server.Self().Follows
 	if doubt, quorum := n.Quorum(); !quorum {
 		return doubt
 	}
-	own, lists := heir.Server.Peer(dead)
+	own, lists := candidate.Server.Peer(dead)
 	for _, v := range n.Voters() {
 		p, known := v.Server.Peer(dead)
 		if !known || p.Slots == "" {
 			return v.Name + " does not see slots of the primary that ended"
 		}
 		if lists && p.Slots != own.Slots { // what was given away a moment ago would be claimed back
-			return fmt.Sprintf("%s and %s see other slots of the primary that ended", v.Name, heir.Name)
+			return fmt.Sprintf("%s and %s see other slots of the primary that ended", v.Name, candidate.Name)
 		}
 	}
 	return ""

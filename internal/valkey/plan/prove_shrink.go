@@ -43,7 +43,7 @@ func ProveShrink(n topology.Nodes, leaving []string, lag int64) (proof ShrinkPro
 		return nil, doubt
 	}
 	stay := staying(n, leaving)
-	if id, by, found := stay.Stranger(); found {
+	if id, by, found := stay.UnknownServer(); found {
 		return nil, fmt.Sprintf("%s still lists %s", by.Name, id)
 	}
 	seen := fmt.Sprintf("%d nodes stay, serve %d slots and know nobody else; %d that go hold nothing else", len(stay), topology.TotalSlots, len(leaving))

@@ -2,19 +2,19 @@ package topology
 
 import "fmt"
 
-// Misjudgement is that one node does not see another as that one sees itself.
-type Misjudgement struct{ By, Of Node }
+// Disagreement is that one node does not see another as that one sees itself.
+type Disagreement struct{ By, Of Node }
 
-// Misjudgements lists who does not see whom as they are: not known at all, or in
+// Disagreements lists who does not see whom as they are: not known at all, or in
 // another role, with other slots, or in another shard. What passes by itself (a
 // link that is being made, a suspicion) is not among them.
-func (n Nodes) Misjudgements() (list []Misjudgement) {
+func (n Nodes) Disagreements() (list []Disagreement) {
 	nodes := n.answering()
 	for _, of := range nodes {
 		claim := of.Server.Self().Claim
 		for _, by := range nodes {
 			if p, listed := by.Server.Peer(of.Server.ID); !listed || p.State == Handshake || p.Claim != claim {
-				list = append(list, Misjudgement{By: by, Of: of})
+				list = append(list, Disagreement{By: by, Of: of})
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func (s *Server) Trails(primary *Server, lag int64) string {
 	return ""
 }
 
-// backs is what keeps one server from seeing the replica as the heir of the primary.
+// backs is what keeps one server from seeing the replica as the successor of the primary.
 func backs(by, replica, primary Node) string {
 	r, known := by.Server.Peer(replica.Server.ID)
 	p, _ := by.Server.Peer(primary.Server.ID)

@@ -14,9 +14,9 @@ type Node struct {
 // MayRun says that it does not answer and is not known to have ended: whoever is not heard may be there.
 func (n Node) MayRun() bool { return n.Server == nil && n.UID != "" && !n.Ended && !n.Unborn }
 
-// Deaf says that nobody listens at a pod whose container is not known to have ended: it has, and its kubelet has
+// RefusesConnections says that nobody listens at a pod whose container is not known to have ended: it has, and its kubelet has
 // not noticed, or it has begun, and its server has not.
-func (n Node) Deaf() bool { return n.MayRun() && n.Refused }
+func (n Node) RefusesConnections() bool { return n.MayRun() && n.Refused }
 
 // Pod is what Kubernetes says of one pod, or of one that should exist.
 type Pod struct {
@@ -36,9 +36,9 @@ type Pod struct {
 	Ended bool `json:"ended,omitempty"`
 	// EndedAt is when, in seconds since 1970; 0 is not known.
 	EndedAt int64 `json:"endedAt,omitempty"`
-	// Bereft says that it ended because its server had lost its data, and was kept from starting:
+	// DataMissing says that it ended because its server had lost its data, and was kept from starting:
 	// who followed it did not answer.
-	Bereft bool `json:"bereft,omitempty"`
+	DataMissing bool `json:"dataMissing,omitempty"`
 	// Leaving says that it is being deleted; until it is gone its server may still answer.
 	Leaving bool `json:"leaving,omitempty"`
 	// Version is the resourceVersion in which the pod was seen.
@@ -48,9 +48,9 @@ type Pod struct {
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// ExitBereft is the exit code of a server that lost its data and was not started, because who
+// ExitDataMissing is the exit code of a server that lost its data and was not started, because who
 // followed it does not answer.
-const ExitBereft = 76
+const ExitDataMissing = 76
 
 // Server is what one server said, of itself and of all that it knows.
 type Server struct {

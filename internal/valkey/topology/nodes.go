@@ -48,9 +48,9 @@ func (n Nodes) AllBlank() bool {
 	return len(n) > 0 && !other
 }
 
-// Stranger is an ID that a server lists and no node answers to: a server that is
-// gone, or one of another cluster. Handshakes are not strangers yet.
-func (n Nodes) Stranger() (id string, listedBy Node, found bool) {
+// UnknownServer is an ID that a server lists and no node answers to: a server that is
+// gone, or one of another cluster. Handshakes do not count yet.
+func (n Nodes) UnknownServer() (id string, listedBy Node, found bool) {
 	ours := n.ids()
 	for _, by := range n.answering() {
 		for _, p := range by.Server.View {

@@ -69,26 +69,26 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-func TestMisjudgements(t *testing.T) {
+func TestDisagreements(t *testing.T) {
 	n := cluster(3)
-	if list := n.Misjudgements(); len(list) > 0 {
-		t.Errorf("%s misjudges %s", list[0].By.Name, list[0].Of.Name)
+	if list := n.Disagreements(); len(list) > 0 {
+		t.Errorf("%s disagrees on %s", list[0].By.Name, list[0].Of.Name)
 	}
 	n[0].Server.View[3].Follows = ""
 	n[1].Server.View = n[1].Server.View[:5]
 	n[2].Server.View[0].State = Failed // passes, or is true; to be introduced does not help
 	var got []string
-	for _, m := range n.Misjudgements() {
-		got = append(got, m.By.Name+" misjudges "+m.Of.Name)
+	for _, m := range n.Disagreements() {
+		got = append(got, m.By.Name+" disagrees on "+m.Of.Name)
 	}
-	if diff := cmp.Diff([]string{"web-0-0 misjudges web-1-1", "web-0-1 misjudges web-2-1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"web-0-0 disagrees on web-1-1", "web-0-1 disagrees on web-2-1"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestWitnesses(t *testing.T) {
 	n := cluster(3)
-	if id, by, found := n.Stranger(); found {
+	if id, by, found := n.UnknownServer(); found {
 		t.Errorf("%s is a stranger to %s", id, by.Name)
 	}
 	if n.AllBlank() || (Nodes{}).AllBlank() {
@@ -102,7 +102,7 @@ func TestWitnesses(t *testing.T) {
 		t.Errorf("%d slots, contested %t by %s", count, contested, rival.Name)
 	}
 	n[4].Server.View = append(n[4].Server.View, Peer{ID: "e", State: Handshake}, Peer{ID: "f"})
-	if id, by, found := n.Stranger(); id != "f" || by.Name != "web-2-0" || !found {
+	if id, by, found := n.UnknownServer(); id != "f" || by.Name != "web-2-0" || !found {
 		t.Errorf("the stranger is %q, listed by %s", id, by.Name)
 	}
 	if o, _ := n.Shard(2).Owner(); o.Name != "web-2-0" {
@@ -114,7 +114,7 @@ func TestWitnesses(t *testing.T) {
 }
 
 func TestBlank(t *testing.T) {
-	born := func() Server {
+	blank := func() Server {
 		return Server{ID: "a", Empty: true, Synced: true, View: []Peer{{ID: "a", Linked: true, Claim: Claim{Shard: "a"}}}}
 	}
 	for name, c := range map[string]struct {
@@ -129,7 +129,7 @@ func TestBlank(t *testing.T) {
 		"shakes hand": {func(s *Server) { s.View = append(s.View, Peer{ID: "b", State: Handshake}) }, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := born()
+			s := blank()
 			c.change(&s)
 			if s.Blank() != c.blank || s.Holds() != c.holds {
 				t.Errorf("blank %t, holds %t", s.Blank(), s.Holds())

@@ -13,14 +13,14 @@ import (
 )
 
 // Who takes over has the most of those that run what is wanted, not of all.
-func TestTheHeirRunsWhatIsWanted(t *testing.T) {
+func TestTheCandidateRunsWhatIsWanted(t *testing.T) {
 	u, _ := midway("8.1.1", WaitingForSync)
 	w := running("8.1.1", 1, 2)
 	w.Shards[0].Template, w.Nodes[0].Outdated, w.Nodes[2].Outdated = "9.1.2", true, true
 	w.Nodes[0].Server.Offset, w.Nodes[2].Server.Offset = 200, 200
 	lane := shard{Input: input{Obj: u, World: w, Now: present}, Lane: "0"}
-	if heir, doubt := heirOf(lane, look(lane)); heir.Name != "web-0-1" || doubt != "" {
-		t.Errorf("%s, %q", heir.Name, doubt)
+	if candidate, doubt := failoverCandidate(lane, look(lane)); candidate.Name != "web-0-1" || doubt != "" {
+		t.Errorf("%s, %q", candidate.Name, doubt)
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 // so a crash does not ask again at once.
 func decideFailingOver(in shard) fsm.Decision {
 	s := look(in)
-	if s.applied() && s.owned && current(s.owner) && !s.yields() {
+	if s.applied() && s.owned && current(s.owner) && !s.handsSlotsBack() {
 		return s.taken(in)
 	}
 	if s.OldPrimary == "" { // it was decided a moment ago, and is about to be saved
@@ -35,7 +35,7 @@ func decideFailingOver(in shard) fsm.Decision {
 		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: %s to hear that %s has taken over", in.Lane, s.OldPrimary, s.Promoted)
 	}
 	if !s.applied() || !found || !s.mayTakeOver(to) {
-		return fsm.Fire(HeirLost, ReasonNoHeir).Because("%s does not follow %s any more, or does not run what is wanted", s.Promoted, s.OldPrimary)
+		return fsm.Fire(CandidateLost, ReasonNoCandidate).Because("%s does not follow %s any more, or does not run what is wanted", s.Promoted, s.OldPrimary)
 	}
 	words := "shard " + in.Lane + ": " + s.Promoted + " to take over from " + s.OldPrimary
 	if d, begun := s.underWay(in, words); begun {
@@ -72,7 +72,7 @@ func (s sight) ask(in shard, to topology.Node, words string) fsm.Decision {
 	proof, doubt := plan.ProveFailover(in.World.Nodes, to.Server.ID, lag)
 	switch {
 	case doubt != "":
-		return fsm.Wait(ReasonNoHeir, "valkey").In(glance).Because("%s: %s", words, doubt)
+		return fsm.Wait(ReasonNoCandidate, "valkey").In(glance).Because("%s: %s", words, doubt)
 	case supervised(in) && in.Obj.Annotations[valkeyv1.ApproveAnnotation] != tokenOf(in, s, to):
 		return fsm.Wait(ReasonNotApproved, "self").In(glance).Because("%s: the approval was taken back, or was of another failover", words)
 	case in.World.Reservation.State != Ours:
@@ -131,7 +131,7 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 		return fsm.Fire(RoleLost, ReasonPrimaryOutdated)
 	}
 	stay := in.Now.Sub(in.Place.Since.Time)
-	if s.spare() && stay >= linger {
+	if s.isSurplus() && stay >= linger {
 		return fsm.Fire(ClusterStable, ReasonClusterStable)
 	}
 	if n, silent := s.nodes.Silent(); silent {
@@ -152,7 +152,7 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 // trailing is a server that does not have all of the shard, and what it lacks. One that is to
 // be replaced anyway has had its time after a while; it must follow all the same.
 func (s sight) trailing(stay time.Duration) (n topology.Node, doubt string) {
-	old, found := s.hopeless()
+	old, found := s.cannotFollow()
 	switch {
 	case !found || stay < catchUp:
 		return behind(s.nodes)
@@ -171,8 +171,8 @@ func decideUpgradingOldMaster(in shard) fsm.Decision {
 	if s.owned && s.owner.Outdated {
 		return fsm.Fire(RoleLost, ReasonPrimaryOutdated)
 	}
-	if s.spare() {
-		return fsm.Fire(SurgeSpare, ReasonRemovingSurge)
+	if s.isSurplus() {
+		return fsm.Fire(SurgeDone, ReasonRemovingSurge)
 	}
 	if d, acts := s.removeBroken(in); acts {
 		return d
@@ -180,7 +180,7 @@ func decideUpgradingOldMaster(in shard) fsm.Decision {
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
 	}
-	if n, found := s.hopeless(); found {
+	if n, found := s.cannotFollow(); found {
 		return s.remove(in, n)
 	}
 	if n, doubt := behind(s.nodes); doubt != "" {
@@ -192,7 +192,7 @@ func decideUpgradingOldMaster(in shard) fsm.Decision {
 	if n, unready := s.nodes.Unready(); unready {
 		return fsm.Wait(ReasonPodNotReady, "pods").In(glance).Because("shard %s: %s to be ready", in.Lane, describe(n))
 	}
-	if s.yields() {
+	if s.handsSlotsBack() {
 		return fsm.Fire(GoesHome, ReasonAllCurrent).Because("%s is to have the slots again: %s goes", s.nodes[home].Name, s.owner.Name)
 	}
 	return fsm.Fire(ShardCurrent, ReasonAllCurrent)

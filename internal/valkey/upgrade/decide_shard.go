@@ -76,8 +76,8 @@ func decideUpgradingReplicas(in shard) fsm.Decision {
 	if !s.applied() {
 		return s.awaitTemplate(in)
 	}
-	if s.spare() { // who serves never changed, or came back by itself
-		return fsm.Fire(SurgeSpare, ReasonRemovingSurge)
+	if s.isSurplus() { // who serves never changed, or came back by itself
+		return fsm.Fire(SurgeDone, ReasonRemovingSurge)
 	}
 	if n, found := s.named(s.Replacing); found && current(n) && n.Server != nil {
 		return fsm.Fire(ReplicaBack, ReasonReplacing)
@@ -88,7 +88,7 @@ func decideUpgradingReplicas(in shard) fsm.Decision {
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
 	}
-	if n, found := s.hopeless(); found && in.Obj.Status.Phase == RollingBack {
+	if n, found := s.cannotFollow(); found && in.Obj.Status.Phase == RollingBack {
 		return s.remove(in, n)
 	}
 	if n, doubt := behind(s.nodes); doubt != "" {
@@ -108,7 +108,7 @@ func decideWaitingForSync(in shard) fsm.Decision {
 		return s.awaitTemplate(in)
 	}
 	switch {
-	case s.owned && current(s.owner) && !s.yields():
+	case s.owned && current(s.owner) && !s.handsSlotsBack():
 		return fsm.Fire(PrimaryCurrent, ReasonPromoted)
 	case s.FailedFailovers >= mostFailovers:
 		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("in %d tries no replica took over from %s", s.FailedFailovers, s.owner.Name)
@@ -125,8 +125,8 @@ func decideWaitingForSync(in shard) fsm.Decision {
 	if _, old := s.outdatedReplica(); old {
 		return fsm.Fire(NextReplica, ReasonInSync)
 	}
-	if _, doubt := heirOf(in, s); doubt != "" {
-		return fsm.Wait(ReasonNoHeir, "valkey").In(glance).Because("shard %s: a replica that can take over: %s", in.Lane, doubt)
+	if _, doubt := failoverCandidate(in, s); doubt != "" {
+		return fsm.Wait(ReasonNoCandidate, "valkey").In(glance).Because("shard %s: a replica that can take over: %s", in.Lane, doubt)
 	}
 	if left := untilNextFailover(in, s); left > 0 {
 		return fsm.Wait(ReasonSpacing, "valkey").In(left).Because("shard %s: the servers to vote again, after the last failover", in.Lane)
@@ -139,9 +139,9 @@ func (s sight) outdatedReplica() (topology.Node, bool) {
 	return s.find(func(n topology.Node) bool { return n.UID != "" && n.Outdated && n.Name != s.owner.Name })
 }
 
-// hopeless is a replica that does not run what is wanted and does not have all of its shard:
+// cannotFollow is a replica that does not run what is wanted and does not have all of its shard:
 // it is no copy, and as it is may never become one.
-func (s sight) hopeless() (topology.Node, bool) {
+func (s sight) cannotFollow() (topology.Node, bool) {
 	return s.find(func(n topology.Node) bool {
 		return n.UID != "" && n.Outdated && s.owned && n.Name != s.owner.Name && n.Server != nil && trails(n, s.owner) != ""
 	})

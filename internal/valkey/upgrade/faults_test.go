@@ -84,8 +84,8 @@ func TestFaultFailoverBeforeItIsSaved(t *testing.T) {
 			return d
 		}
 		s := look(in)
-		heir, _ := heirOf(in, s)
-		return s.ask(in, heir, "at once")
+		candidate, _ := failoverCandidate(in, s)
+		return s.ask(in, candidate, "at once")
 	}
 	fsmtest.Caught(t, broken(newBench(), WaitingForSync, early).ExploreIn(InProgress), "fails over before that is saved")
 }

@@ -45,23 +45,23 @@ func (c Captures) begin(name string) {
 
 // takeOver lets a replica take over, and everyone know of it.
 func takeOver(nodes topology.Nodes, e Failover) {
-	heir, foundHeir := nodes.ByID(e.To.ID)
+	candidate, foundCandidate := nodes.ByID(e.To.ID)
 	from, foundFrom := nodes.ByID(e.From.ID)
-	if !foundHeir || !foundFrom || heir.Server.Self().Follows != from.Server.ID {
+	if !foundCandidate || !foundFrom || candidate.Server.Self().Follows != from.Server.ID {
 		return
 	}
 	slots, epoch := from.Server.Self().Slots, highest(nodes)+1
 	for _, n := range nodes {
-		if n.Shard != heir.Shard {
+		if n.Shard != candidate.Shard {
 			continue
 		}
-		claim := topology.Claim{Follows: heir.Server.ID, Shard: heir.Server.Self().Shard}
-		if n.Name == heir.Name {
+		claim := topology.Claim{Follows: candidate.Server.ID, Shard: candidate.Server.Self().Shard}
+		if n.Name == candidate.Name {
 			claim.Follows, claim.Slots = "", slots
 		}
 		seenAs(nodes, idOf(n), func(p *topology.Peer) { p.Claim, p.Epoch = claim, epoch })
 		if n.Server != nil {
-			n.Server.History = "history of " + heir.Name
+			n.Server.History = "history of " + candidate.Name
 		}
 	}
 }

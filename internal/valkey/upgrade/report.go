@@ -115,8 +115,8 @@ func noteFailover(in input, s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade)
 	switch {
 	case s.Phase == FailingOver && was.Phase != FailingOver:
 		sees := look(lane)
-		heir, _ := heirOf(lane, sees)
-		s.Promoted, s.OldPrimary = heir.Name, sees.owner.Name
+		candidate, _ := failoverCandidate(lane, sees)
+		s.Promoted, s.OldPrimary = candidate.Name, sees.owner.Name
 	case s.Phase == WaitingForSync && was.Phase == FailingOver:
 		countFailover(s, was, in.Now)
 	case s.Phase == WaitingForSync && supervised(lane) && decideWaitingForSync(lane).On == ReplicasSynced:
@@ -149,9 +149,9 @@ func countFailover(s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade, now time
 // askApproval shows the token of the failover that waits for a person.
 func askApproval(in shard, s *valkeyv1.ShardUpgrade) {
 	sees := look(in)
-	heir, _ := heirOf(in, sees)
-	s.Promoted = heir.Name
-	if token := tokenOf(in, sees, heir); in.Obj.Annotations[valkeyv1.ApproveAnnotation] != token {
+	candidate, _ := failoverCandidate(in, sees)
+	s.Promoted = candidate.Name
+	if token := tokenOf(in, sees, candidate); in.Obj.Annotations[valkeyv1.ApproveAnnotation] != token {
 		in.Obj.Status.Approval = token
 	}
 }

@@ -21,16 +21,16 @@ func TestATakeoverThatIsNotHeardOfYetIsAwaited(t *testing.T) {
 	}{
 		"it has taken over":      {topology.Claim{Slots: topology.Share(0, 1)}, ""},
 		"it follows the primary": {topology.Claim{Follows: "id of web-0-0"}, ""},
-		"it follows nobody":      {topology.Claim{}, HeirLost},
+		"it follows nobody":      {topology.Claim{}, CandidateLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := running("8.1.1", 1, 1)
 			w.Reservation.State, w.Shards[0].Template = Ours, "9.1.2"
 			w.Nodes[0].Outdated = true
-			heir := w.Nodes[1].Server
-			for i := range heir.View {
-				if heir.View[i].ID == heir.ID {
-					heir.View[i].Claim = c.claim
+			candidate := w.Nodes[1].Server
+			for i := range candidate.View {
+				if candidate.View[i].ID == candidate.ID {
+					candidate.View[i].Claim = c.claim
 				}
 			}
 			u := newUpgrade()

@@ -58,7 +58,7 @@ func safeNumber(in input, gone topology.Node) error {
 func TestFaultSurgeLeftBehind(t *testing.T) {
 	t.Parallel()
 	b := broken(scenarios["no replicas"].bench(), UpgradingOldMaster, func(in shard) fsm.Decision {
-		if d := decideUpgradingOldMaster(in); d.On != SurgeSpare && d.On != GoesHome {
+		if d := decideUpgradingOldMaster(in); d.On != SurgeDone && d.On != GoesHome {
 			return d
 		}
 		return fsm.Fire(ShardCurrent, ReasonAllCurrent)
@@ -73,7 +73,7 @@ func TestFaultSurgeGivenUpTooSoon(t *testing.T) {
 		if d := decideUpgradingOldMaster(in); d.On != GoesHome {
 			return d
 		}
-		return fsm.Fire(SurgeSpare, ReasonRemovingSurge)
+		return fsm.Fire(SurgeDone, ReasonRemovingSurge)
 	})
 	fsmtest.Caught(t, throughout(b).Crash(), "gives up a surge replica that is needed")
 }

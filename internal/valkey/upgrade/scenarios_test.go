@@ -96,8 +96,8 @@ func oneWay(w World) {
 	}
 }
 
-// deaf is a cluster whose servers do not vote.
-func deaf(w World, e fsm.Effect) World {
+// withoutVotes is a cluster whose servers do not vote.
+func withoutVotes(w World, e fsm.Effect) World {
 	if _, is := e.(Failover); is {
 		return w
 	}
@@ -138,7 +138,7 @@ var scenarios = map[string]scenario{
 	"a version that does not copy":       {end: "RolledBack/SyncTimeout", ails: func(w World) { of(w, outOfSync) }},
 	"the second shard fails":             {end: "RolledBack/PodNotReady", ails: func(w World) { of(w, second(unpulled)) }},
 	"the former version cannot copy":     {end: "Failed/RollbackImpossible", ails: oneWay},
-	"servers that do not vote":           {end: "RolledBack/FailoverFailed", perform: deaf},
+	"servers that do not vote":           {end: "RolledBack/FailoverFailed", perform: withoutVotes},
 	"an older version":                   {end: "RolledBack/DowngradeRefused", world: func() World { return running("9.9.9", 2, 1) }},
 	"an older version, which is allowed": {end: "Completed/AllCurrent", world: func() World { return running("9.9.9", 2, 1) }, object: func(u *valkeyv1.ValkeyUpgrade) { u.Spec.AllowDowngrade = true }},
 	"every shard has it":                 {end: "Completed/AllCurrent", world: func() World { return running("9.1.2", 2, 1) }},
@@ -148,7 +148,7 @@ var scenarios = map[string]scenario{
 	"no replicas, and no copy":           {end: "RolledBack/SyncTimeout", world: alone, ails: func(w World) { of(w, outOfSync) }},
 	"no replicas, and the second fails":  {end: "RolledBack/PodNotReady", world: twoAlone, ails: func(w World) { of(w, second(unpulled)) }},
 	"no replicas, and no way back":       {end: "Failed/RollbackImpossible", world: twoAlone, ails: oneWay},
-	"no replicas, and no votes":          {end: "RolledBack/FailoverFailed", world: alone, perform: deaf},
+	"no replicas, and no votes":          {end: "RolledBack/FailoverFailed", world: alone, perform: withoutVotes},
 	"one shard has no replicas":          {end: "Completed/AllCurrent", world: uneven},
 	"what another one left broken":       {end: "Completed/AllCurrent", world: leftBroken},
 	"one shard first":                    {end: "Completed/AllCurrent", object: func(u *valkeyv1.ValkeyUpgrade) { u.Spec.CanaryShards, u.Spec.SoakSeconds = 1, 30 }},

@@ -28,14 +28,14 @@ const (
 	PrimaryCurrent   fsm.Event = "PrimaryCurrent"   // the primary runs what is wanted
 	ReplicasSynced   fsm.Event = "ReplicasSynced"   // a replica that runs what is wanted may take over
 	Promoted         fsm.Event = "Promoted"         // it has
-	HeirLost         fsm.Event = "HeirLost"         // before it was asked, something came in the way
+	CandidateLost    fsm.Event = "CandidateLost"    // before it was asked, something came in the way
 	FailoverFailed   fsm.Event = "FailoverFailed"   // it was asked, and nothing came of it
 	FailoversFailed  fsm.Event = "FailoversFailed"  // nothing came of it again and again
 	FailoverRefused  fsm.Event = "FailoverRefused"  // the server does not let us ask
 	ClusterStable    fsm.Event = "ClusterStable"    // all agree on the new primary, and the old one follows it
 	RoleLost         fsm.Event = "RoleLost"         // the primary runs what is not wanted after all
 	GoesHome         fsm.Event = "GoesHome"         // the surge replica gives back what it took over
-	SurgeSpare       fsm.Event = "SurgeSpare"       // the surge replica has nothing left to do
+	SurgeDone        fsm.Event = "SurgeDone"        // the surge replica has nothing left to do
 	ShardCurrent     fsm.Event = "ShardCurrent"     // every pod of the shard runs what is wanted
 	NotInTime        fsm.Event = "NotInTime"        // what was awaited did not come in time
 	DowngradeRefused fsm.Event = "DowngradeRefused" // a server came back older than its primary
@@ -56,7 +56,7 @@ const (
 	ReasonSyncTimeout        fsm.Reason = "SyncTimeout"        // it did not get it in time
 	ReasonInSync             fsm.Reason = "InSync"             // every server has all of its shard
 	ReasonUnproven           fsm.Reason = "Unproven"           // a pod may not be deleted yet; the message says why
-	ReasonNoHeir             fsm.Reason = "NoHeir"             // no replica may take over yet; the message says why
+	ReasonNoCandidate        fsm.Reason = "NoCandidate"        // no replica may take over yet; the message says why
 	ReasonNotApproved        fsm.Reason = "NotApproved"        // a person must approve the failover
 	ReasonSpacing            fsm.Reason = "Spacing"            // servers vote only once in a while
 	ReasonFailingOver        fsm.Reason = "FailingOver"        // a replica takes over

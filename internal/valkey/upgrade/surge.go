@@ -36,9 +36,9 @@ func (s sight) surged() bool { return s.WantReplicas != nil }
 // wide says that the shard has the replica that was asked for.
 func (s sight) wide() bool { return !s.surged() || s.set.Replicas == int(*s.WantReplicas) }
 
-// yields says that who owns the slots is not to keep them: it does not run what is wanted, or
+// handsSlotsBack says that who owns the slots is not to keep them: it does not run what is wanted, or
 // it is the surge replica and who is to stay is as good by now.
-func (s sight) yields() bool {
+func (s sight) handsSlotsBack() bool {
 	if s.owner.Outdated || !s.surged() || s.owner.Ordinal == home {
 		return s.owner.Outdated
 	}
@@ -46,9 +46,9 @@ func (s sight) yields() bool {
 	return found && current(n)
 }
 
-// spare says that the surge replica has nothing left to do: who stays serves, and runs what
+// isSurplus says that the surge replica has nothing left to do: who stays serves, and runs what
 // is wanted.
-func (s sight) spare() bool {
+func (s sight) isSurplus() bool {
 	return s.surged() && s.owned && s.owner.Ordinal == home && current(s.owner)
 }
 

@@ -182,7 +182,7 @@ func (w World) agree(nodes topology.Nodes) (doubt string, agree bool) {
 	if len(nodes) == len(w.Nodes) {
 		return nodes.Agree()
 	}
-	for _, m := range nodes.Misjudgements() {
+	for _, m := range nodes.Disagreements() {
 		return fmt.Sprintf("%s does not see %s as it is", m.By.Name, m.Of.Name), false
 	}
 	return "", true

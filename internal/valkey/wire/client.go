@@ -103,7 +103,7 @@ func classify(err error) error {
 		return refusal(reply.Error())
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("%w: %w: %w", ErrUnreachable, ErrNobody, err)
+		return fmt.Errorf("%w: %w: %w", ErrUnreachable, ErrConnectionRefused, err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }

@@ -48,8 +48,8 @@ func (c *Client) Forget(ctx context.Context, at Target, ids ...string) error {
 	})
 }
 
-// Bury implements Writer.
-func (c *Client) Bury(ctx context.Context, at Target, id string) error {
+// ForgetSlotOwner implements Writer.
+func (c *Client) ForgetSlotOwner(ctx context.Context, at Target, id string) error {
 	return c.forget(ctx, at, []string{id}, func(gone topology.Peer) string {
 		if gone.State == "" || gone.State == topology.Handshake {
 			return "it has not failed"

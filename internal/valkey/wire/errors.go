@@ -10,8 +10,8 @@ import (
 var (
 	// ErrUnreachable: nothing answered in time. A command may have been carried out.
 	ErrUnreachable = errors.New("server does not answer")
-	// ErrNobody: nobody listens at this address, which is silence, too.
-	ErrNobody = errors.New("nobody listens there")
+	// ErrConnectionRefused: nothing listens at this address. It counts as not answering, too.
+	ErrConnectionRefused = errors.New("nobody listens there")
 	// ErrOtherServer: the one that answers is not the one meant.
 	ErrOtherServer = errors.New("another server answers at this address")
 	// ErrLoading: it is still reading its data.

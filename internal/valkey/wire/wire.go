@@ -40,9 +40,9 @@ type Writer interface {
 	// on their way, and no replica but one that is forgotten, too. It is over, too, with those
 	// that are not known to it.
 	Forget(ctx context.Context, at Target, ids ...string) error
-	// Bury makes the server forget another, which it must have given up, and in which it must
+	// ForgetSlotOwner makes the server forget another, which it must have given up, and in which it must
 	// see no replica: slots go with it, and nobody owns them then.
-	Bury(ctx context.Context, at Target, id string) error
+	ForgetSlotOwner(ctx context.Context, at Target, id string) error
 	// Reset makes the server, which must own no slots, forget all others and its role;
 	// if it was a replica, its keys as well. A hard one takes another ID, so repeated it
 	// finds another server.

@@ -69,11 +69,11 @@ func TestSecurityOfOthersVolumes(t *testing.T) {
 	if err := s.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shop.namespace}}); err != nil {
 		t.Fatal(err)
 	}
-	heir := s.teamIn("heir", shop.namespace)
+	successor := s.teamIn("successor", shop.namespace)
 	inherited := steal("inherited", capturev1.VolumeSource{VolumeCaptureRequest: &capturev1.RequestRef{Name: taken.Name}})
-	heir.makes(inherited)
-	heir.fails(inherited, string(capturev1.ReasonNotFound))
-	heir.refused(heir.c, steal("content", content), "may not restore volumesnapshotcontents")
+	successor.makes(inherited)
+	successor.fails(inherited, string(capturev1.ReasonNotFound))
+	successor.refused(successor.c, steal("content", content), "may not restore volumesnapshotcontents")
 	harness.Eventually(t, within, poll, func() error {
 		return s.c.Get(t.Context(), client.ObjectKeyFromObject(contentOf(taken)), &snapshotv1.VolumeSnapshotContent{})
 	})

@@ -31,7 +31,7 @@ func TestDisasterPrimaryKilled(t *testing.T) {
 	for i := range harness.ByLevel(1, 3) {
 		shard := vkc.Status.Shards[i%len(vkc.Status.Shards)]
 		p := startProbe(t, s.addrOf(vkc, shard.Primary))
-		heir := awaitPrimary(t, s.addrOf(vkc, s.otherOf(vkc, shard.Primary)))
+		promoted := awaitPrimary(t, s.addrOf(vkc, s.otherOf(vkc, shard.Primary)))
 		p.lap()
 		began := time.Now()
 		s.signal(s.pods(vkc)[shard.Primary], "SIGKILL")
@@ -40,7 +40,7 @@ func TestDisasterPrimaryKilled(t *testing.T) {
 		p.stop()
 		outage := p.lap()
 		select {
-		case at := <-heir:
+		case at := <-promoted:
 			harness.Row(t, "no writes for %s after SIGKILL of a primary; its replica was the primary after %s", outage, at.Sub(began).Round(time.Millisecond))
 		default:
 			t.Errorf("no writes for %s after SIGKILL of a primary, and its replica did not take over", outage)

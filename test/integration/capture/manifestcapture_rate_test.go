@@ -41,7 +41,7 @@ func newRateRig(t *testing.T, b *bed.Bed, c client.Client) *rateRig {
 	rig := &rateRig{T: t, plain: bulk.NewReader(t, b.Config()), c: c, ended: make(chan struct{}, 1)}
 	work := &kube.Worker{Wake: func(read.Key) { rig.ended <- struct{}{} }}
 	go func() { _ = work.Start(t.Context()) }()
-	rig.act = act.ManifestCapture{Work: work, Desk: act.NewDesk(true), Source: server}
+	rig.act = act.ManifestCapture{Work: work, Buffer: act.NewCaptureBuffer(true), Source: server}
 	return rig
 }
 
@@ -52,7 +52,7 @@ func (r *rateRig) capturing(request *capturev1.ManifestCaptureRequest) (took tim
 		r.Fatal(err)
 	}
 	key := client.ObjectKeyFromObject(request)
-	defer r.act.Desk.Drop(key)
+	defer r.act.Buffer.Drop(key)
 	defer r.act.Work.Forget(key)
 	began := time.Now()
 	if _, err := r.act.Act(r.Context(), request, manifestcapture.StartReading{Moment: list.ResourceVersion}); err != nil {
@@ -63,7 +63,7 @@ func (r *rateRig) capturing(request *capturev1.ManifestCaptureRequest) (took tim
 	if err := r.act.Work.Work(key).Err; err != nil {
 		r.Fatal(err)
 	}
-	return took, r.act.Desk.Result(key).Found
+	return took, r.act.Buffer.Result(key).Found
 }
 
 // rate is what reading a namespace costs in both ways, by medians of rounds in turns.

@@ -128,16 +128,16 @@ func ownedBy(obj client.Object, manager string) string {
 	return ""
 }
 
-func TestApplyNeverAdoptsAStranger(t *testing.T) {
+func TestApplyNeverAdoptsAForeignObject(t *testing.T) {
 	for whose, say := range map[string]string{
 		"nobody":  "PodTemplate child exists and is controlled by nobody; remove or rename it",
 		"another": "PodTemplate child exists and is controlled by Lamp another; remove or rename it",
 	} {
 		t.Run("there before, of "+whose, func(t *testing.T) {
 			a := newApplying(t)
-			stranger := a.stranger(whose)
+			foreign := a.foreign(whose)
 			a.refuses(a.apply("", "ours"), say)
-			unchanged(t, a.client, stranger)
+			unchanged(t, a.client, foreign)
 		})
 		t.Run("came in place of the child that was seen, of "+whose, func(t *testing.T) {
 			a := newApplying(t)
@@ -148,23 +148,23 @@ func TestApplyNeverAdoptsAStranger(t *testing.T) {
 			if err := a.client.Delete(t.Context(), seen); err != nil {
 				t.Fatal(err)
 			}
-			stranger := a.stranger(whose)
+			foreign := a.foreign(whose)
 			a.refuses(a.apply(seen.UID, "ours"), say)
-			unchanged(t, a.client, stranger)
+			unchanged(t, a.client, foreign)
 		})
 		t.Run("came between the look and the first apply, of "+whose, func(t *testing.T) {
 			a := newApplying(t)
-			var stranger *corev1.PodTemplate
-			a.beforeApply(func() { stranger = a.stranger(whose) })
+			var foreign *corev1.PodTemplate
+			a.beforeApply(func() { foreign = a.foreign(whose) })
 			a.refuses(a.apply("", "ours"), say)
-			if now := a.child(); now.UID != stranger.UID || !cmp.Equal(now.Template, stranger.Template) || !cmp.Equal(now.OwnerReferences, stranger.OwnerReferences) {
-				t.Errorf("something of ours is left: %s", cmp.Diff(stranger, now))
+			if now := a.child(); now.UID != foreign.UID || !cmp.Equal(now.Template, foreign.Template) || !cmp.Equal(now.OwnerReferences, foreign.OwnerReferences) {
+				t.Errorf("something of ours is left: %s", cmp.Diff(foreign, now))
 			}
 		})
 	}
 }
 
-func (a applying) stranger(whose string) *corev1.PodTemplate {
+func (a applying) foreign(whose string) *corev1.PodTemplate {
 	a.Helper()
 	var another *kubetest.Lamp
 	if whose == "another" {
@@ -177,8 +177,8 @@ func (a applying) stranger(whose string) *corev1.PodTemplate {
 
 func (a applying) refuses(err error, say string) {
 	a.Helper()
-	if fsm.ClassOf(err) != fsm.Refused || fsm.Said(err) != say {
-		a.Errorf("class %s, says %q: %v", fsm.ClassOf(err), fsm.Said(err), err)
+	if fsm.ClassOf(err) != fsm.Refused || fsm.StatusMessage(err) != say {
+		a.Errorf("class %s, says %q: %v", fsm.ClassOf(err), fsm.StatusMessage(err), err)
 	}
 }
 
@@ -237,8 +237,8 @@ func TestApplyNamesWhoOwnsTheField(t *testing.T) {
 		t.Error(diff)
 	}
 	const say = "PodTemplate child: " + field + ` is set by "meddler"; remove the field there or delete the object`
-	if fsm.ClassOf(err) != fsm.Changed || fsm.Said(err) != say {
-		t.Errorf("class %s, says %q", fsm.ClassOf(err), fsm.Said(err))
+	if fsm.ClassOf(err) != fsm.Changed || fsm.StatusMessage(err) != say {
+		t.Errorf("class %s, says %q", fsm.ClassOf(err), fsm.StatusMessage(err))
 	}
 	if image := a.child().Template.Spec.Containers[0].Image; image != "theirs" {
 		t.Errorf("forced: image %s", image)

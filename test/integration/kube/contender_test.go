@@ -204,7 +204,7 @@ func (c *contender) does(e event, what func() error) (done bool, err error) {
 	c.log.calls(e)
 	err = kube.Classify(what())
 	e.Returned = monotonic()
-	by, held := strings.CutPrefix(fsm.Said(err), "reserved by Lamp "+c.Namespace+"/")
+	by, held := strings.CutPrefix(fsm.StatusMessage(err), "reserved by Lamp "+c.Namespace+"/")
 	switch {
 	case err == nil:
 		e.Result = resultDone

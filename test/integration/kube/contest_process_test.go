@@ -82,7 +82,7 @@ func (p *processes) run(ctx context.Context) error {
 			return err
 		}
 		p.kills.Add(1)
-		if err := p.bury(ctx, o.ID); err != nil {
+		if err := p.deleteHolders(ctx, o.ID); err != nil {
 			return err
 		}
 	}
@@ -130,8 +130,8 @@ func (p *processes) live(ctx context.Context, o order) error {
 	return nil
 }
 
-// bury deletes the holders that a killed process left behind.
-func (p *processes) bury(ctx context.Context, id string) error {
+// deleteHolders deletes the holders that a killed process left behind.
+func (p *processes) deleteHolders(ctx context.Context, id string) error {
 	var left kubetest.LampList
 	if err := p.client.List(ctx, &left, client.InNamespace(p.Namespace), client.MatchingLabels{"contender": id}); err != nil {
 		return err

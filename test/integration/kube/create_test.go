@@ -66,8 +66,8 @@ func TestCreateRefusesATakenName(t *testing.T) {
 				}
 				squatter := create(t, c, child(namespace, another))
 				err := envOf(c, namespace).Writer("test").Create(t.Context(), child(namespace, owner))
-				if fsm.ClassOf(err) != fsm.Refused || fsm.Said(err) != say {
-					t.Errorf("class %s, says %q", fsm.ClassOf(err), fsm.Said(err))
+				if fsm.ClassOf(err) != fsm.Refused || fsm.StatusMessage(err) != say {
+					t.Errorf("class %s, says %q", fsm.ClassOf(err), fsm.StatusMessage(err))
 				}
 				unchanged(t, c, squatter)
 			})

@@ -55,8 +55,8 @@ func (r reserving) must(err error) {
 // refused says that the target is the holder's.
 func (r reserving) refused(err error) {
 	r.Helper()
-	if say := "reserved by Lamp " + r.who.Namespace + "/holder"; fsm.ClassOf(err) != fsm.Changed || fsm.Said(err) != say {
-		r.Errorf("class %s, says %q: %v", fsm.ClassOf(err), fsm.Said(err), err)
+	if say := "reserved by Lamp " + r.who.Namespace + "/holder"; fsm.ClassOf(err) != fsm.Changed || fsm.StatusMessage(err) != say {
+		r.Errorf("class %s, says %q: %v", fsm.ClassOf(err), fsm.StatusMessage(err), err)
 	}
 }
 

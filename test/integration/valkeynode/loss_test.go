@@ -88,7 +88,7 @@ func TestAPrimaryDoesNotStartOverWhatReplicasMayHold(t *testing.T) {
 			s.kill()
 		}
 		primary.startWith(t, "--patience", "1s")
-		if code := primary.exited(t, settleWithin); code != topology.ExitBereft {
+		if code := primary.exited(t, settleWithin); code != topology.ExitDataMissing {
 			t.Errorf("ended with %d\n%s", code, c.story())
 		}
 		if said := primary.said(t); !strings.Contains(said, "may hold the data") {

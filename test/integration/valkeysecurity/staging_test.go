@@ -28,12 +28,12 @@ const (
 // the kubelets and probes around it.
 type operator struct {
 	*cluster
-	given  access.Material // in the user's Secret
-	stages []access.Material
-	client *wire.Client
-	opened access.Verification
-	stop   context.CancelFunc
-	done   sync.WaitGroup
+	given      access.Material // in the user's Secret
+	stages     []access.Material
+	client     *wire.Client
+	verifiedBy access.Verification
+	stop       context.CancelFunc
+	done       sync.WaitGroup
 	// restarted is for when the last server was started again: it is probed from then on.
 	restarted func()
 
@@ -140,7 +140,7 @@ func (o *operator) keep(own access.Secrets) {
 	maps.Copy(o.users, own.Own())
 }
 
-// keyed is a door with its keys in it.
+// keyed is a client that knows the keys it logs on by.
 type keyed struct {
 	*wire.Client
 	keys access.Keys
@@ -148,8 +148,8 @@ type keyed struct {
 
 func (k keyed) Keys() access.Keys { return k.keys }
 
-// door opens servers as the operator does: by the passwords and authorities that it keeps.
-func (o *operator) door(context.Context) (act.Keyed, error) {
+// connect opens servers as the operator does: by the passwords and authorities that it keeps.
+func (o *operator) connect(context.Context) (act.Keyed, error) {
 	secrets, err := access.ParseSecrets(o.held())
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (o *operator) door(context.Context) (act.Keyed, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	keys := access.Keys{Secrets: secrets, Staged: access.ParseMaterial(o.tls), Before: o.tls[access.BeforeFile], Given: o.given}
-	if by := keys.Verification(serverName); o.client == nil || o.opened != by {
+	if by := keys.Verification(serverName); o.client == nil || o.verifiedBy != by {
 		if o.client != nil {
 			o.client.Close()
 		}
@@ -168,7 +168,7 @@ func (o *operator) door(context.Context) (act.Keyed, error) {
 				return access.Operator, own.Logins(), err
 			},
 		})
-		o.opened = by
+		o.verifiedBy = by
 	}
 	return keyed{o.client, keys}, nil
 }
@@ -183,9 +183,9 @@ func (o *operator) give(m access.Material) {
 // rotation is the work that a pass would begin now.
 func (o *operator) rotation(t *testing.T) *act.Rotation {
 	t.Helper()
-	door, err := o.door(t.Context())
+	session, err := o.connect(t.Context())
 	o.must(t, err)
-	r := &act.Rotation{Door: o.door, Vault: o, Print: door.Keys().Print(), Every: lookEvery}
+	r := &act.Rotation{Connect: o.connect, Vault: o, Print: session.Keys().Print(), Every: lookEvery}
 	dirs := map[string]string{}
 	for _, s := range o.servers {
 		if r.Partial = r.Partial || s.cmd == nil; s.cmd == nil {

@@ -47,29 +47,29 @@ func TestProvenFailoversSucceedAtOnce(t *testing.T) {
 // handOver gives shard 0 to its replica.
 func handOver(t *testing.T, c wiretest.Cluster) {
 	t.Helper()
-	var heir topology.Node
+	var candidate topology.Node
 	harness.Eventually(t, gateWithin, pollEvery, func() error {
 		nodes := c.Nodes(t.Context())
 		for _, m := range nodes.Shard(0) {
 			if m.Server != nil && m.Server.Self().Follows != "" {
-				heir = m
+				candidate = m
 			}
 		}
-		if heir.Server == nil {
+		if candidate.Server == nil {
 			return fmt.Errorf("shard 0 has no replica")
 		}
-		_, doubt := plan.ProveFailover(nodes, heir.Server.ID, lagAllowed)
+		_, doubt := plan.ProveFailover(nodes, candidate.Server.ID, lagAllowed)
 		if doubt != "" {
 			return fmt.Errorf("%s", doubt)
 		}
 		return nil
 	})
-	if err := c.Failover(t.Context(), wire.Target{Addr: heir.Addr, ID: heir.Server.ID}, wire.Agreed); err != nil {
+	if err := c.Failover(t.Context(), wire.Target{Addr: candidate.Addr, ID: candidate.Server.ID}, wire.Agreed); err != nil {
 		t.Fatal(err)
 	}
 	harness.Eventually(t, takenOver, pollEvery/5, func() error {
-		if s, err := c.Ask(t.Context(), heir.Addr); err != nil || s.Self().Follows != "" {
-			return fmt.Errorf("%s is no primary yet: %w", heir.Name, err)
+		if s, err := c.Ask(t.Context(), candidate.Addr); err != nil || s.Self().Follows != "" {
+			return fmt.Errorf("%s is no primary yet: %w", candidate.Name, err)
 		}
 		return nil
 	})

@@ -153,8 +153,8 @@ func (p *processes) restart(addr string, how wiretest.Restart) (string, error) {
 			return "", err
 		}
 	}
-	if how.Misjudges != "" {
-		if err := misjudge(filepath.Join(home, "nodes.conf"), how.Misjudges); err != nil {
+	if how.MistakesForPrimary != "" {
+		if err := mistakeForPrimary(filepath.Join(home, "nodes.conf"), how.MistakesForPrimary); err != nil {
 			return "", err
 		}
 	}

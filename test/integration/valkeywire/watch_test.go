@@ -33,7 +33,7 @@ func TestTheEndOfAServerIsNoticed(t *testing.T) {
 				t.Errorf("a stopped server hung up: %v", err)
 			case <-time.After(stoppedFor):
 			}
-			if _, err := p.Ask(t.Context(), addr); !errors.Is(err, wire.ErrUnreachable) || errors.Is(err, wire.ErrNobody) {
+			if _, err := p.Ask(t.Context(), addr); !errors.Is(err, wire.ErrUnreachable) || errors.Is(err, wire.ErrConnectionRefused) {
 				t.Errorf("a stopped server: %v", err)
 			}
 			p.signal(t, addr, syscall.SIGCONT)
@@ -48,10 +48,10 @@ func TestTheEndOfAServerIsNoticed(t *testing.T) {
 			case <-time.After(noticedWithin):
 				t.Error("nobody noticed the end of a server")
 			}
-			if _, err := p.Ask(t.Context(), addr); !errors.Is(err, wire.ErrNobody) {
+			if _, err := p.Ask(t.Context(), addr); !errors.Is(err, wire.ErrConnectionRefused) {
 				t.Errorf("a killed server, asked by who had a connection: %v", err)
 			}
-			if err := p.Watch(t.Context(), addr); !errors.Is(err, wire.ErrNobody) {
+			if err := p.Watch(t.Context(), addr); !errors.Is(err, wire.ErrConnectionRefused) {
 				t.Errorf("a killed server, watched: %v", err)
 			}
 		})

@@ -150,7 +150,7 @@ func (s *captureStory) build(c *sim.Cell) {
 	work := &kube.Worker{Wake: c.Wake(manifestCaptureKind)}
 	config := capture.Defaults()
 	r := capture.NewManifestCapture(c.Env(), config, capture.ManifestCaptureParts{
-		Source: simSource{c, s.server}, Work: work, Desk: act.NewDesk(false),
+		Source: simSource{c, s.server}, Work: work, Buffer: act.NewCaptureBuffer(false),
 	})
 	c.Work(work)
 	c.Add(sim.Controller{Reconciler: r, Kind: manifestCaptureKind, Echo: r.Store.Wrote})

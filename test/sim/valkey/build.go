@@ -21,11 +21,11 @@ func (s *story) build(c *sim.Cell) {
 	env := c.Env()
 	env.ReservationNamespace = harness.SystemNamespace
 	env.OneShot = func(kind string) bool { return kind == upgradeKind.GroupKind().String() }
-	servers := door{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }, fails: s.failsOver}
+	servers := serverCalls{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }, fails: s.failsOver}
 	work := &kube.Worker{Wake: c.Wake(clusterKind)}
 	parts := valkey.Parts{
-		Build: spec.Builder{NodeImage: "node"}, Door: valkey.Open(servers), Work: work,
-		Sampler: valkey.NewSampler(env, valkey.Open(servers), c.Wake(clusterKind)), Access: &kube.Worker{Wake: c.Wake(clusterKind)},
+		Build: spec.Builder{NodeImage: "node"}, Connect: valkey.ConnectTo(servers), Work: work,
+		Sampler: valkey.NewSampler(env, valkey.ConnectTo(servers), c.Wake(clusterKind)), Access: &kube.Worker{Wake: c.Wake(clusterKind)},
 	}
 	c.Sample(parts.Sampler)
 	c.Work(work)

@@ -37,7 +37,7 @@ type kubelet struct {
 	servers *fake.Cluster
 	startAt time.Time // of pods that were made
 	talkAt  time.Time
-	born    int
+	created int
 	aged    time.Time         // how far the servers' clock is
 	running map[string]string // servers by address: the pod that they run in
 	gone    map[string]string // those that were stopped: their IDs, until nobody knows them

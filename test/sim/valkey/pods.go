@@ -77,8 +77,8 @@ func (k *kubelet) start(ctx context.Context, pods []*corev1.Pod) error {
 }
 
 func (k *kubelet) run(pod *corev1.Pod) {
-	k.born++
-	ip := fmt.Sprintf("10.0.0.%d", k.born)
+	k.created++
+	ip := fmt.Sprintf("10.0.0.%d", k.created)
 	pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, ip
 	pod.Status.PodIPs = []corev1.PodIP{{IP: ip}}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}

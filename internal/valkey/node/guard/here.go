@@ -45,8 +45,8 @@ type Verdict struct {
 	// it has.
 	Addr, ID string
 	Epoch    int64
-	// Bereft says that the server lost its data, and that who followed it does not answer.
-	Bereft bool
+	// DataMissing says that the server lost its data, and that who followed it does not answer.
+	DataMissing bool
 	// Words say why, and what is awaited.
 	Words string
 }

@@ -31,7 +31,7 @@ func Judge(h Here, seen []Seen) Verdict {
 		return Verdict{Do: Start, Words: "it owned no slots"}
 	}
 	if s, rival := succeeded(h, seen); rival {
-		return yield(h, seen, s)
+		return followSuccessor(h, seen, s)
 	}
 	switch {
 	case h.Data == Log:
@@ -65,7 +65,7 @@ func judgeLoss(h Here, seen []Seen) Verdict {
 	moved := taken(h, seen)
 	switch {
 	case moved && len(followers) > 0:
-		return late(h, unheard(followers))
+		return late(h, awaitFollowers(followers))
 	case moved:
 		return Verdict{Do: Start, Words: "another server owns its slots by now"}
 	case len(holders) > 0:
@@ -73,23 +73,23 @@ func judgeLoss(h Here, seen []Seen) Verdict {
 	}
 	if id, missing := absent(h, seen); missing {
 		words := fmt.Sprintf("there is %s to load, and %s, which followed this server, does not answer and may hold the data", h.Data, id)
-		return late(h, Verdict{Do: Wait, Bereft: h.Data == Nothing, Words: words})
+		return late(h, Verdict{Do: Wait, DataMissing: h.Data == Nothing, Words: words})
 	}
 	return Verdict{Do: Start, Words: "no replica holds its data"}
 }
 
-// yield makes the server a replica of one that took over from it. Who still follows it would
+// followSuccessor makes the server a replica of one that took over from it. Who still follows it would
 // copy what it has.
-func yield(h Here, seen []Seen, to Seen) Verdict {
+func followSuccessor(h Here, seen []Seen, to Seen) Verdict {
 	if followers := followersOf(h, seen); len(followers) > 0 && h.Late {
-		return Verdict{Do: Refuse, Words: unheard(followers).Words}
+		return Verdict{Do: Refuse, Words: awaitFollowers(followers).Words}
 	} else if len(followers) > 0 {
-		return unheard(followers)
+		return awaitFollowers(followers)
 	}
 	return Verdict{Do: Follow, Addr: to.Addr, ID: to.ID, Epoch: to.Self().Epoch, Words: to.ID + " owns its slots by now, in an epoch that is not above its own"}
 }
 
-func unheard(followers []Seen) Verdict {
+func awaitFollowers(followers []Seen) Verdict {
 	return Verdict{Do: Wait, Words: followers[0].ID + " has not heard yet that another server owns the slots"}
 }
 
@@ -103,7 +103,7 @@ func followersOf(h Here, seen []Seen) []Seen {
 // server, which is the only other one with a right to the slots, has nothing to say, then the best of them is the primary
 // in all but name. Without this two primaries that come back together, of three, would wait for each other's vote.
 func succeed(h Here, seen, holders []Seen) Verdict {
-	b, copies := heir(holders)
+	b, copies := bestCandidate(holders)
 	v := Verdict{Do: Ask, Addr: b.Addr, ID: b.ID, Words: fmt.Sprintf("there is %s to load, and %s at %s holds the data", h.Data, b.ID, b.Addr)}
 	_, missing := absent(h, seen)
 	switch {
@@ -126,7 +126,7 @@ func late(h Here, v Verdict) Verdict {
 	case h.Data == Snapshot:
 		return Verdict{Do: Start, Words: "nobody took over in time: " + v.Words}
 	}
-	return Verdict{Do: Refuse, Bereft: v.Bereft, Words: v.Words}
+	return Verdict{Do: Refuse, DataMissing: v.DataMissing, Words: v.Words}
 }
 
 // intrudes finds a replica of another primary that would find this server where it
@@ -156,10 +156,10 @@ func intrudes(h Here, seen []Seen) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// heir is whom the operator would choose as well: copies says that it has followed this
+// bestCandidate is whom the operator would choose as well: copies says that it has followed this
 // server to the last. Where that is nobody, because all of them were restarted since and
 // have what they found on disk, it is the one that has most by its own words.
-func heir(holders []Seen) (best Seen, copies bool) {
+func bestCandidate(holders []Seen) (best Seen, copies bool) {
 	servers := make([]*topology.Server, 0, len(holders))
 	for _, s := range holders {
 		servers = append(servers, s.Server)

@@ -198,8 +198,8 @@ func TestJudge(t *testing.T) {
 			if v.Do != c.do || v.ID != c.asked || v.Words == "" {
 				t.Errorf("%s %s: %s; want %s %s", v.Do, v.ID, v.Words, c.do, c.asked)
 			}
-			if awaits := strings.Contains(v.Words, "nothing to load") && strings.Contains(v.Words, "does not answer"); v.Bereft != awaits {
-				t.Errorf("bereft is %t: %s", v.Bereft, v.Words)
+			if awaits := strings.Contains(v.Words, "nothing to load") && strings.Contains(v.Words, "does not answer"); v.DataMissing != awaits {
+				t.Errorf("dataMissing is %t: %s", v.DataMissing, v.Words)
 			}
 			if v.Do == Ask && v.Addr != "at "+v.ID {
 				t.Errorf("%s is asked at %s", v.ID, v.Addr)

@@ -9,15 +9,15 @@ import (
 // Follow makes of the server that wrote the file, a primary, the replica of one that followed
 // it, which owns its slots by now in this epoch: as it would be written if the server had heard
 // of it before it ended. False is that there is no such one.
-func Follow(text, heir string, epoch int64) (changed string, done bool) {
+func Follow(text, primary string, epoch int64) (changed string, done bool) {
 	f, err := Parse(text)
-	if err != nil || f.Self.Follows != "" || !slices.ContainsFunc(f.Replicas(f.Self.ID), func(n Node) bool { return n.ID == heir }) {
+	if err != nil || f.Self.Follows != "" || !slices.ContainsFunc(f.Replicas(f.Self.ID), func(n Node) bool { return n.ID == primary }) {
 		return text, false
 	}
 	var slots []string
 	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) > 8 && fields[0] == f.Self.ID {
-			// Those in brackets were on their way: the heir knows of them.
+			// Those in brackets were on their way: the new primary knows of them.
 			slots = slices.DeleteFunc(fields[8:], func(s string) bool { return strings.HasPrefix(s, "[") })
 		}
 	}
@@ -26,8 +26,8 @@ func Follow(text, heir string, epoch int64) (changed string, done bool) {
 		if fields := strings.Fields(line); len(fields) >= 8 {
 			switch fields[0] {
 			case f.Self.ID:
-				line = role(fields, "master", "slave", heir, epoch) + "\n"
-			case heir:
+				line = role(fields, "master", "slave", primary, epoch) + "\n"
+			case primary:
 				line = strings.Join(append([]string{role(fields, "slave", "master", "-", epoch)}, slots...), " ") + "\n"
 			}
 		}

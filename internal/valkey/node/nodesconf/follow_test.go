@@ -13,7 +13,7 @@ var (
 		idC + " 10.0.0.3:1@2 master - 0 0 2 connected 100-199\nvars currentEpoch 5 lastVoteEpoch 0\n"
 )
 
-// A server becomes the replica of its heir, which gets what it had; nothing else is changed.
+// A server becomes the replica of its new primary, which gets what it had; nothing else is changed.
 func TestFollow(t *testing.T) {
 	want := idA + " 10.0.0.1:1@2" + shardA + " myself,slave " + idB + " 0 0 6 connected\n" +
 		idB + " 10.0.0.2:1@2" + shardA + " master,fail? - 0 0 6 connected 0-99 200\n" +

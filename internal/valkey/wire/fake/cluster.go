@@ -18,7 +18,7 @@ import (
 type Cluster struct {
 	mu      sync.Mutex
 	servers map[string]*server // by address
-	born    int
+	created int
 	now     time.Duration // since the beginning; only Advance moves it
 	written map[int]int64 // per slot the last write that was acknowledged
 
@@ -64,8 +64,8 @@ func (c *Cluster) Start(addr, version string) string {
 
 // name makes a server one that nobody knows and that knows nobody.
 func (c *Cluster) name(s *server) {
-	c.born++
-	s.id, s.shardID, s.history = made("server", c.born), made("shard", c.born), made("history", c.born)
+	c.created++
+	s.id, s.shardID, s.history = made("server", c.created), made("shard", c.created), made("history", c.created)
 	s.data, s.open = map[int]held{}, map[int]topology.OpenSlot{}
 	s.epoch, s.offset, s.synced, s.copied, s.earlier = 0, 0, false, false, earlier{}
 	s.alone()
@@ -96,7 +96,7 @@ func (c *Cluster) Ask(_ context.Context, addr string) (*topology.Server, error) 
 	s := c.servers[addr]
 	switch {
 	case !c.up(addr) && s != nil && s.over:
-		return nil, fmt.Errorf("ask %s: %w: %w", addr, wire.ErrUnreachable, wire.ErrNobody)
+		return nil, fmt.Errorf("ask %s: %w: %w", addr, wire.ErrUnreachable, wire.ErrConnectionRefused)
 	case !c.up(addr):
 		return nil, fmt.Errorf("ask %s: %w", addr, wire.ErrUnreachable)
 	case s.answers != nil:

@@ -32,9 +32,9 @@ func (c *Cluster) RaiseEpoch(_ context.Context, at wire.Target, above int64) err
 	})
 }
 
-// Misjudge lets the server at an address take another, a replica, for a primary in an epoch of its
+// MistakeForPrimary lets the server at an address take another, a replica, for a primary in an epoch of its
 // own: it was one before, and a message from then came last.
-func (c *Cluster) Misjudge(addr, id string) {
+func (c *Cluster) MistakeForPrimary(addr, id string) {
 	c.set(addr, func(s *server) {
 		if s.view[id] == nil {
 			return

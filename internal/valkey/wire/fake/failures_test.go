@@ -21,7 +21,7 @@ type fataler interface {
 func formed(t fataler, version string) (*Cluster, []wire.Target) {
 	t.Helper()
 	ctx := context.Background()
-	c, targets := born(6)
+	c, targets := newServers(6)
 	for _, at := range targets {
 		c.set(at.Addr, func(s *server) { s.version = version })
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-// born is a cluster of blank servers, and where each is.
-func born(n int) (*Cluster, []wire.Target) {
+// newServers is a cluster of blank servers, and where each is.
+func newServers(n int) (*Cluster, []wire.Target) {
 	c := New()
 	var targets []wire.Target
 	for i := range n {
@@ -36,7 +36,7 @@ func nodes(c *Cluster, targets []wire.Target) (list topology.Nodes) {
 func TestAnyOrderOfMessagesEndsInAgreement(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
-		c, targets := born(3)
+		c, targets := newServers(3)
 		for i, at := range targets {
 			if err := c.Meet(ctx, at, []string{targets[(i+1)%3].Addr}); err != nil {
 				t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAnyOrderOfMessagesEndsInAgreement(t *testing.T) {
 // Replication copies whoever answers at an address: also one that lost everything.
 func TestReplicationDialsAnAddress(t *testing.T) {
 	ctx := t.Context()
-	c, targets := born(2)
+	c, targets := newServers(2)
 	if err := c.Meet(ctx, targets[0], []string{targets[1].Addr}); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestReplicationDialsAnAddress(t *testing.T) {
 }
 
 func TestAStoppedServerIsSilentAndKeepsWhatItHas(t *testing.T) {
-	c, targets := born(1)
+	c, targets := newServers(1)
 	c.Write(targets[0].Addr, 1)
 	c.Stop(targets[0].Addr)
 	if _, err := c.Ask(t.Context(), targets[0].Addr); !errors.Is(err, wire.ErrUnreachable) {

@@ -16,14 +16,14 @@ func (c *Cluster) exchange(from, to *server) {
 	switch {
 	case to.view[from.id] != nil:
 		to.learn(from)
-		to.hear(from, c)
+		to.learnPeers(from, c)
 	case from.met[to.addr] || !from.older("8.1") && !to.bans(from.id, c):
 		// Since 8.1 a server introduces itself anew to one that does not talk to it.
 		to.met[from.addr] = true
 	}
 	if from.view[to.id] != nil || from.met[to.addr] {
 		from.learn(to)
-		from.hear(to, c)
+		from.learnPeers(to, c)
 	}
 }
 
@@ -63,7 +63,7 @@ func (s *server) learn(of *server) {
 	if old := s.view[of.id]; old == nil || *old != told {
 		s.view[of.id] = &told
 	}
-	s.yield(of, heads, lost)
+	s.loseSlots(of, heads, lost)
 	s.collide(of)
 }
 
@@ -99,10 +99,10 @@ func (s *server) rule(of string, told *peer, heads string) (lost topology.Slots)
 	return lost
 }
 
-// yield is what a server does whose shard lost slots to another. If that one took all
+// loseSlots is what a server does whose shard lost slots to another. If that one took all
 // there were and owns no others, it is the new head of the shard, to be followed.
 // Otherwise the keys of those slots are not its own any more: it deletes them.
-func (s *server) yield(to *server, heads string, lost topology.Slots) {
+func (s *server) loseSlots(to *server, heads string, lost topology.Slots) {
 	if lost == "" {
 		return
 	}
@@ -150,9 +150,9 @@ func (s *server) collide(of *server) {
 	}
 }
 
-// hear takes over who else is known to a server that it knows: with those it shakes
+// learnPeers takes over who else is known to a server that it knows: with those it shakes
 // hands itself. Whom that one was told to forget, it forgets.
-func (s *server) hear(from *server, c *Cluster) {
+func (s *server) learnPeers(from *server, c *Cluster) {
 	s.shun(from, c)
 	for id, p := range from.view {
 		known := s.view[id]

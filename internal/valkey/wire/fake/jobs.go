@@ -40,8 +40,8 @@ func (c *Cluster) MigrateSlots(_ context.Context, at wire.Target, moves []wire.S
 			}
 		}
 		for _, m := range moves {
-			c.born++
-			j := topology.SlotJob{Name: made("job", c.born), Slots: m.Slots, Source: s.id, Target: m.To, State: "connecting"}
+			c.created++
+			j := topology.SlotJob{Name: made("job", c.created), Slots: m.Slots, Source: s.id, Target: m.To, State: "connecting"}
 			s.jobs = slices.Insert(s.jobs, 0, j)
 		}
 		return nil

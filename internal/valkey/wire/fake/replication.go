@@ -40,7 +40,7 @@ func (c *Cluster) promote(s *server) {
 	self := s.self()
 	self.follows, self.epoch = "", s.epoch
 	self.slots, old.slots = old.slots, ""
-	c.born++
+	c.created++
 	s.earlier = earlier{history: s.history, offset: s.offset}
-	s.history, s.manual, s.syncing = made("history", c.born), nil, false
+	s.history, s.manual, s.syncing = made("history", c.created), nil, false
 }

@@ -35,12 +35,12 @@ func (c *Cluster) Restart(addr string, how Restart) {
 		c.servers[how.Addr] = s
 		s.addr, s.self().addr = how.Addr, how.Addr
 	}
-	c.born++
+	c.created++
 	if how.Empties {
 		s.data, s.offset, s.copied = map[int]held{}, 0, false
 	}
 	if how.Empties || s.primary() {
-		s.history, s.earlier = made("history", c.born), earlier{}
+		s.history, s.earlier = made("history", c.created), earlier{}
 	}
 	if how.Forgets {
 		data := s.data

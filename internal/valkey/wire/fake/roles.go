@@ -56,8 +56,8 @@ func (c *Cluster) Forget(_ context.Context, at wire.Target, ids ...string) error
 	})
 }
 
-// Bury implements wire.Writer, with what the client refuses by itself.
-func (c *Cluster) Bury(_ context.Context, at wire.Target, id string) error {
+// ForgetSlotOwner implements wire.Writer, with what the client refuses by itself.
+func (c *Cluster) ForgetSlotOwner(_ context.Context, at wire.Target, id string) error {
 	return c.tell(at, func(s *server) error {
 		return c.letGo(s, id, nil, func(gone *peer) bool { return gone.state == "" || gone.state == topology.Handshake })
 	})
@@ -105,12 +105,12 @@ func (c *Cluster) Reset(_ context.Context, at wire.Target, hard bool) error {
 		}
 		if !s.primary() {
 			s.data, s.synced, s.syncing, s.copied = map[int]held{}, false, false, false
-			c.born++
-			s.history, s.offset = made("history", c.born), 0
+			c.created++
+			s.history, s.offset = made("history", c.created), 0
 		}
 		if !s.older("9") { // before, it stays in its shard
-			c.born++
-			s.shardID = made("shard", c.born)
+			c.created++
+			s.shardID = made("shard", c.created)
 		}
 		epoch := s.self().epoch
 		s.open = map[int]topology.OpenSlot{}

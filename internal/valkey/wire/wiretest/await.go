@@ -72,7 +72,7 @@ func (s *script) holds(ctx context.Context, words []string, named map[string][]s
 
 // missed says that nobody listens at a server, and that none of the others has a connection to it.
 func (s *script) missed(ctx context.Context, of wire.Target) bool {
-	if _, err := s.Ask(ctx, of.Addr); !errors.Is(err, wire.ErrNobody) {
+	if _, err := s.Ask(ctx, of.Addr); !errors.Is(err, wire.ErrConnectionRefused) {
 		return false
 	}
 	for i, at := range s.targets {

@@ -39,7 +39,7 @@ func (s *script) command(ctx context.Context, name string, words []string, named
 		return "", errors.Join(err, s.Elapse(ctx, d))
 	case "kill", "start":
 		return "", s.process(ctx, name, words)
-	case "meet", "add-slots", "replicate", "mistake", "failover", "forget", "bury", "reset", "raise-epoch", "config":
+	case "meet", "add-slots", "replicate", "mistake", "failover", "forget", "forget-slot-owner", "reset", "raise-epoch", "config":
 		return "", s.tell(ctx, name, words, named)
 	}
 	return "", s.move(ctx, name, words)
@@ -66,8 +66,8 @@ func (s *script) tell(ctx context.Context, name string, words []string, named ma
 		return s.Failover(ctx, at, wire.FailoverMode(strings.ToUpper(words[1])))
 	case "forget":
 		return s.Forget(ctx, at, other.ID)
-	case "bury":
-		return s.Bury(ctx, at, other.ID)
+	case "forget-slot-owner":
+		return s.ForgetSlotOwner(ctx, at, other.ID)
 	case "raise-epoch":
 		return s.raiseEpoch(ctx, at)
 	case "reset":
@@ -216,8 +216,8 @@ func (s *script) process(ctx context.Context, name string, words []string) error
 		return s.Kill(s.targets[i].Addr)
 	}
 	how := Restart{Forgets: slices.Contains(words, "forgets"), Empties: slices.Contains(words, "empties"), Moves: slices.Contains(words, "moves")}
-	if words[1] == "misjudges" {
-		how.Misjudges = s.one(words[2]).ID
+	if words[1] == "mistakes" {
+		how.MistakesForPrimary = s.one(words[2]).ID
 	}
 	addr, err := s.Start(s.targets[i].Addr, how)
 	if err != nil {

@@ -79,6 +79,6 @@ func (f *fakes) start(addr string, how Restart) (string, error) {
 		r.Addr = f.address()
 	}
 	f.Restart(addr, r)
-	f.Misjudge(r.Addr, how.Misjudges)
+	f.MistakeForPrimary(r.Addr, how.MistakesForPrimary)
 	return r.Addr, nil
 }

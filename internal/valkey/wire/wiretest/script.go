@@ -46,9 +46,9 @@ type Mover interface {
 // without, and at the address that it had, or at a new one.
 type Restart struct {
 	Forgets, Empties, Moves bool
-	// Misjudges is the ID of a replica that it takes for a primary, of an epoch above all others: it was one once, and a
+	// MistakesForPrimary is the ID of a replica that it takes for a primary, of an epoch above all others: it was one once, and a
 	// message from then came last.
-	Misjudges string
+	MistakesForPrimary string
 }
 
 // Servers is how many servers a script may use.
@@ -75,7 +75,7 @@ const Servers = 6
 //	jobs 0             how its jobs ended
 //	kill 0             the process ends
 //	start 0 [forgets] [empties] [moves]
-//	start 0 misjudges 1
+//	start 0 mistakes 1
 //	raise-epoch 0      server 0 takes an epoch above all others
 //	await what         until servers see it; see below
 //	never what for=3s  it does not come to that

@@ -18,19 +18,19 @@ func TestAReusedIDIsNeverSignalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, stranger := range map[string]Identity{
+	for what, other := range map[string]Identity{
 		"one that started at another time":  {PID: sleeper.PID, Start: sleeper.Start - 1, Boot: sleeper.Boot},
 		"one of before the machine's start": {PID: sleeper.PID, Start: sleeper.Start, Boot: "another"},
 	} {
-		if stranger.Alive() {
+		if other.Alive() {
 			t.Errorf("%s is taken for alive", what)
 		}
-		if err := stranger.Signal(unix.SIGKILL); err != nil {
+		if err := other.Signal(unix.SIGKILL); err != nil {
 			t.Errorf("signal %s: %v", what, err)
 		}
 	}
 	if err := child.Process.Signal(syscall.Signal(0)); err != nil || !sleeper.Alive() {
-		t.Fatalf("a signal to a stranger ended the process: %v", err)
+		t.Fatalf("a signal to another ended the process: %v", err)
 	}
 	if err := sleeper.Signal(unix.SIGKILL); err != nil {
 		t.Fatal(err)

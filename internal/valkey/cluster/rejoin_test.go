@@ -63,7 +63,7 @@ func TestWhoIsWantedAgainIsKnownAgain(t *testing.T) {
 			o, w := newCluster(), clone(made()[len(made())-1].world)
 			o.Status.Phase, o.Status.Since, o.Status.ObservedGeneration = phase, *ago(time.Minute), 1
 			c.change(o, &w)
-			effects := estranged(input{Obj: o, World: w, Now: present})
+			effects := rejoinNodes(input{Obj: o, World: w, Now: present})
 			if (len(effects) > 0) != (c.do != "") {
 				t.Errorf("%s: %s: %v", phase, name, effects)
 			}

@@ -9,16 +9,16 @@ import (
 
 // Half of the primaries are not the majority: if that machine is lost, the other half cannot vote either way, and to
 // move one would be for nothing.
-func TestHalfOfThePrimariesAreNoCrowd(t *testing.T) {
+func TestHalfOfThePrimariesAreNotSpread(t *testing.T) {
 	in := standsAs(Even(4, 1), Even(4, 1))
 	for i, host := range []string{"a", "c", "a", "c", "b", "c", "b", "c"} {
 		in.World.Nodes[i].Host = host
 	}
-	if from, heir, _, found := lessCrowded(in.World); found {
-		t.Errorf("%s to take over from %s", heir.Name, from.Name)
+	if from, candidate, _, found := spreadCandidate(in.World); found {
+		t.Errorf("%s to take over from %s", candidate.Name, from.Name)
 	}
 	in.World.Nodes[4].Host = "a"
-	if _, _, _, found := lessCrowded(in.World); !found {
+	if _, _, _, found := spreadCandidate(in.World); !found {
 		t.Error("three of four are no crowd either")
 	}
 }
@@ -33,12 +33,12 @@ func TestPrimariesAreSpread(t *testing.T) {
 			}
 		}
 	}
-	crowd := on("a", "b", "a", "c", "b", "c")
+	gather := on("a", "b", "a", "c", "b", "c")
 	and := func(change func(*valkeyv1.ValkeyCluster, *World)) func(*valkeyv1.ValkeyCluster, *World) {
-		return func(c *valkeyv1.ValkeyCluster, w *World) { crowd(c, w); change(c, w) }
+		return func(c *valkeyv1.ValkeyCluster, w *World) { gather(c, w); change(c, w) }
 	}
 	tryCautions(t, Running, map[string]caution{
-		"one machine has two of three, and a replica is where there is none": {crowd, "failover web-1-1 from web-1-0", Running},
+		"one machine has two of three, and a replica is where there is none": {gather, "failover web-1-1 from web-1-0", Running},
 		"each has one": {on("a", "b", "b", "c", "c", "a"), "", Running},
 		"there are two machines, and one of them always has two": {on("a", "b", "a", "b", "b", "a"), "", Running},
 		"nobody knows where they are":                            {on(), "", Running},

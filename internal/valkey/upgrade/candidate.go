@@ -9,10 +9,10 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// heirOf is the replica that is to take over, or what is in the way: the best of those that
+// failoverCandidate is the replica that is to take over, or what is in the way: the best of those that
 // run what is wanted. One that a person is asked to approve stays the one, as long as it can:
 // which is the best changes with every write.
-func heirOf(in shard, s sight) (heir topology.Node, doubt string) {
+func failoverCandidate(in shard, s sight) (candidate topology.Node, doubt string) {
 	if n, named := s.named(s.Promoted); named && supervised(in) && s.follows(n) && current(n) {
 		if _, doubt := plan.ProveFailover(in.World.Nodes, n.Server.ID, lag); doubt == "" {
 			return n, ""
@@ -26,11 +26,11 @@ func heirOf(in shard, s sight) (heir topology.Node, doubt string) {
 	}
 	best, found := topology.Best(copies)
 	if !found {
-		return heir, "none runs what is wanted"
+		return candidate, "none runs what is wanted"
 	}
-	heir, _ = s.nodes.ByID(best.ID)
+	candidate, _ = s.nodes.ByID(best.ID)
 	_, doubt = plan.ProveFailover(in.World.Nodes, best.ID, lag)
-	return heir, doubt
+	return candidate, doubt
 }
 
 // follows says that a node is a replica of the shard's owner.
@@ -47,19 +47,19 @@ func notApproved(in shard) (string, bool) {
 		return "", false
 	}
 	s := look(in)
-	heir, doubt := heirOf(in, s)
+	candidate, doubt := failoverCandidate(in, s)
 	if doubt != "" {
 		return "shard " + in.Lane + ": a replica that can take over: " + doubt, true
 	}
-	token := tokenOf(in, s, heir)
+	token := tokenOf(in, s, candidate)
 	words := fmt.Sprintf("shard %s: a person to approve that %s takes over from %s: %s",
-		in.Lane, heir.Name, s.owner.Name, plan.Approve("vku", in.Obj.Namespace, in.Obj.Name, token))
+		in.Lane, candidate.Name, s.owner.Name, plan.Approve("vku", in.Obj.Namespace, in.Obj.Name, token))
 	return words, in.Obj.Annotations[valkeyv1.ApproveAnnotation] != token
 }
 
 // tokenOf names one failover: who takes over from whom, and when. An approval of another
 // one, or of what was before it, does not fit.
-func tokenOf(in shard, s sight, heir topology.Node) string {
+func tokenOf(in shard, s sight, candidate topology.Node) string {
 	primary := s.owner.Server.Self()
-	return plan.Token(string(in.Obj.UID), in.Lane, heir.UID, primary.ID, strconv.FormatInt(primary.Epoch, 10))
+	return plan.Token(string(in.Obj.UID), in.Lane, candidate.UID, primary.ID, strconv.FormatInt(primary.Epoch, 10))
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// misjudged raises the epoch of a primary whose replica somebody takes for a primary under a higher one.
+// raiseEpochs raises the epoch of a primary whose replica somebody takes for a primary under a higher one.
 //
 // Servers are born as primaries, and those of the same epoch part by taking new ones. What a server said then may
 // come late, after it became a replica; from then on it speaks in the name of its primary, under a lower epoch, and
 // since 9 nobody believes that any more who heard it. If the primary does not, the replica can never take over.
-func misjudged(in input) (effects []fsm.Effect) {
+func raiseEpochs(in input) (effects []fsm.Effect) {
 	w := in.World
 	// At first every look finds somebody who has not heard yet.
 	if in.Now.Sub(in.Obj.Status.Since.Time) < quietly || w.Migration == Moving || untilNextFailover(in) > 0 {
 		return nil
 	}
 	for _, n := range w.Nodes {
-		primary, above, is := overrated(w.Nodes, n)
+		primary, above, is := seenAsPrimary(w.Nodes, n)
 		if !is || leaves(in, n) {
 			continue
 		}
@@ -32,8 +32,8 @@ func misjudged(in input) (effects []fsm.Effect) {
 	return slices.CompactFunc(effects, func(a, b fsm.Effect) bool { return a.(RaiseEpoch).At == b.(RaiseEpoch).At })
 }
 
-// overrated says that a replica in sync is a primary in the eyes of somebody, in a higher epoch than that of the one it follows.
-func overrated(nodes topology.Nodes, n topology.Node) (primary topology.Node, epoch int64, is bool) {
+// seenAsPrimary says that a replica in sync is a primary in the eyes of somebody, in a higher epoch than that of the one it follows.
+func seenAsPrimary(nodes topology.Nodes, n topology.Node) (primary topology.Node, epoch int64, is bool) {
 	if n.Server == nil || n.Server.Self().Follows == "" || !n.Server.Synced {
 		return primary, 0, false
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-var _ wire.Mover = door{}
+var _ wire.Mover = serverCalls{}
 
 // CountKeysInSlots implements wire.SlotReader.
-func (d door) CountKeysInSlots(ctx context.Context, at wire.Target, slots topology.Slots) (counts map[int]int, err error) {
+func (d serverCalls) CountKeysInSlots(ctx context.Context, at wire.Target, slots topology.Slots) (counts map[int]int, err error) {
 	err = d.ask(ctx, "count", func(ctx context.Context) (func(), error) {
 		answer, err := d.servers.CountKeysInSlots(ctx, at, slots)
 		return func() { counts = answer }, err
@@ -19,7 +19,7 @@ func (d door) CountKeysInSlots(ctx context.Context, at wire.Target, slots topolo
 }
 
 // KeysInSlot implements wire.SlotReader.
-func (d door) KeysInSlot(ctx context.Context, at wire.Target, slot, most int) (keys []string, err error) {
+func (d serverCalls) KeysInSlot(ctx context.Context, at wire.Target, slot, most int) (keys []string, err error) {
 	err = d.ask(ctx, "keys", func(ctx context.Context) (func(), error) {
 		answer, err := d.servers.KeysInSlot(ctx, at, slot, most)
 		return func() { keys = answer }, err
@@ -28,7 +28,7 @@ func (d door) KeysInSlot(ctx context.Context, at wire.Target, slot, most int) (k
 }
 
 // SlotMigrations implements wire.SlotReader.
-func (d door) SlotMigrations(ctx context.Context, at wire.Target) (jobs []topology.SlotJob, err error) {
+func (d serverCalls) SlotMigrations(ctx context.Context, at wire.Target) (jobs []topology.SlotJob, err error) {
 	err = d.ask(ctx, "jobs", func(ctx context.Context) (func(), error) {
 		answer, err := d.servers.SlotMigrations(ctx, at)
 		return func() { jobs = answer }, err
@@ -37,40 +37,40 @@ func (d door) SlotMigrations(ctx context.Context, at wire.Target) (jobs []topolo
 }
 
 // SetSlotsImporting implements wire.Mover.
-func (d door) SetSlotsImporting(ctx context.Context, at wire.Target, slots topology.Slots, from string) error {
+func (d serverCalls) SetSlotsImporting(ctx context.Context, at wire.Target, slots topology.Slots, from string) error {
 	return d.tell(ctx, "importing", func(ctx context.Context) error { return d.servers.SetSlotsImporting(ctx, at, slots, from) })
 }
 
 // SetSlotsMigrating implements wire.Mover.
-func (d door) SetSlotsMigrating(ctx context.Context, at wire.Target, slots topology.Slots, to string) error {
+func (d serverCalls) SetSlotsMigrating(ctx context.Context, at wire.Target, slots topology.Slots, to string) error {
 	return d.tell(ctx, "migrating", func(ctx context.Context) error { return d.servers.SetSlotsMigrating(ctx, at, slots, to) })
 }
 
 // SetSlotsNode implements wire.Mover.
-func (d door) SetSlotsNode(ctx context.Context, at wire.Target, slots topology.Slots, owner string) error {
+func (d serverCalls) SetSlotsNode(ctx context.Context, at wire.Target, slots topology.Slots, owner string) error {
 	return d.tell(ctx, "setslot", func(ctx context.Context) error { return d.servers.SetSlotsNode(ctx, at, slots, owner) })
 }
 
 // SetSlotsStable implements wire.Mover.
-func (d door) SetSlotsStable(ctx context.Context, at wire.Target, slots topology.Slots) error {
+func (d serverCalls) SetSlotsStable(ctx context.Context, at wire.Target, slots topology.Slots) error {
 	return d.tell(ctx, "stable", func(ctx context.Context) error { return d.servers.SetSlotsStable(ctx, at, slots) })
 }
 
 // MigrateKeys implements wire.Mover.
-func (d door) MigrateKeys(ctx context.Context, at wire.Target, m wire.Migration) error {
+func (d serverCalls) MigrateKeys(ctx context.Context, at wire.Target, m wire.Migration) error {
 	return d.tell(ctx, "migrate", func(ctx context.Context) error { return d.servers.MigrateKeys(ctx, at, m) })
 }
 
 // MigrateSlots implements wire.Mover.
-func (d door) MigrateSlots(ctx context.Context, at wire.Target, moves []wire.SlotsTo) error {
+func (d serverCalls) MigrateSlots(ctx context.Context, at wire.Target, moves []wire.SlotsTo) error {
 	return d.tell(ctx, "migrateslots", func(ctx context.Context) error { return d.servers.MigrateSlots(ctx, at, moves) })
 }
 
 // CancelSlotMigrations implements wire.Mover.
-func (d door) CancelSlotMigrations(ctx context.Context, at wire.Target) error {
+func (d serverCalls) CancelSlotMigrations(ctx context.Context, at wire.Target) error {
 	return d.tell(ctx, "cancel", func(ctx context.Context) error { return d.servers.CancelSlotMigrations(ctx, at) })
 }
 
-func (d door) ask(ctx context.Context, what string, do func(context.Context) (func(), error)) error {
+func (d serverCalls) ask(ctx context.Context, what string, do func(context.Context) (func(), error)) error {
 	return outcome(d.cell.Call(ctx, "valkey "+what, false, do))
 }

@@ -12,28 +12,28 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 )
 
-// KickAnnotation is when a content that hangs was last touched.
-const KickAnnotation = "capture.statecraft.dev/kicked"
+// NudgeAnnotation is when a content that hangs was last touched.
+const NudgeAnnotation = "capture.statecraft.dev/kicked"
 
 const (
-	hangs       = 10 * time.Second
-	kickAtLeast = 15 * time.Minute // the sidecar looks at everything that often anyway
+	hangs        = 10 * time.Second
+	nudgeAtLeast = 15 * time.Minute // the sidecar looks at everything that often anyway
 )
 
-// Kick says whether a content hangs, so that it helps to touch it, and when to look at it
+// NeedsNudge says whether a content hangs, so that it helps to touch it, and when to look at it
 // again; 0 is not at all. A content that is deleted while its snapshot is being made is put
 // aside by the sidecar, and often only looked at again a quarter of an hour later. It is
 // touched less and less often: the driver may be broken.
-func Kick(content metav1.Object, now time.Time) (kick bool, again time.Duration) {
+func NeedsNudge(content metav1.Object, now time.Time) (needed bool, again time.Duration) {
 	deleted := content.GetDeletionTimestamp()
 	if !IsContent(content) || deleted == nil || !slices.Contains(content.GetFinalizers(), BoundProtection) {
 		return false, 0
 	}
 	since := deleted.Time
-	if last, err := time.Parse(time.RFC3339, content.GetAnnotations()[KickAnnotation]); err == nil {
+	if last, err := time.Parse(time.RFC3339, content.GetAnnotations()[NudgeAnnotation]); err == nil {
 		since = last
 	}
-	patience := min(max(hangs, since.Sub(deleted.Time)/2), kickAtLeast)
+	patience := min(max(hangs, since.Sub(deleted.Time)/2), nudgeAtLeast)
 	if left := since.Add(patience).Sub(now); left > 0 {
 		return false, left
 	}

@@ -65,7 +65,7 @@ func TestAReplicaIsBelievedAgainBeforeItsClusterRuns(t *testing.T) {
 			}
 		}
 	}
-	if effects := misjudged(in); len(effects) != 1 {
+	if effects := raiseEpochs(in); len(effects) != 1 {
 		t.Errorf("of a shard without slots: %v", effects)
 	}
 }
@@ -77,12 +77,12 @@ func TestAPrimaryIsRaisedOnce(t *testing.T) {
 	overrate(&w, 2, "9.1.2")
 	overrate(&w, 4, "9.1.2")
 	in := input{Obj: c, World: w, Now: present}
-	effects := misjudged(in)
+	effects := raiseEpochs(in)
 	if len(effects) != 1 {
 		t.Fatalf("%v", effects)
 	}
 	command(w.Nodes, effects[0])
-	if again := misjudged(in); len(again) > 0 {
+	if again := raiseEpochs(in); len(again) > 0 {
 		t.Errorf("%v", again)
 	}
 	if doubt, agree := w.Nodes.Agree(); !agree {

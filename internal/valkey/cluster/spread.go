@@ -12,9 +12,9 @@ import (
 // around.
 const spreadAfter = 30 * time.Second
 
-// crowded lets a replica elsewhere take over where one machine has the majority of the primaries. If that machine were
+// spreadPrimaries lets a replica elsewhere take over where one machine has the majority of the primaries. If that machine were
 // lost, nobody could be elected in their place.
-func crowded(in input) (d fsm.Decision, is bool) {
+func spreadPrimaries(in input) (d fsm.Decision, is bool) {
 	w := in.World
 	if in.Obj.Spec.Paused || w.Upgrade != nil || w.Reservation.State == Others {
 		return d, false
@@ -22,25 +22,25 @@ func crowded(in input) (d fsm.Decision, is bool) {
 	if _, healthy := healthy(in); !healthy {
 		return d, false
 	}
-	from, heir, proof, found := lessCrowded(w)
+	from, candidate, proof, found := spreadCandidate(w)
 	if !found {
 		return d, false
 	}
 	if left := max(spreadAfter-in.Now.Sub(in.Obj.Status.Since.Time), untilNextFailover(in)); left > 0 {
 		return fsm.Wait(ReasonClusterHealthy, "pods", "valkey", "children").In(left).
-			Because("%s; most primaries are on %s, so %s takes over from %s soon", healthyWords(w), from.Host, heir.Name, from.Name), true
+			Because("%s; most primaries are on %s, so %s takes over from %s soon", healthyWords(w), from.Host, candidate.Name, from.Name), true
 	}
-	return fsm.Do(ReasonSpreading, Failover{At: memberOf(heir), From: memberOf(from), Proof: proof}).
-		Because("%s to take over from %s: most primaries are on %s", heir.Name, from.Name, from.Host), true
+	return fsm.Do(ReasonSpreading, Failover{At: memberOf(candidate), From: memberOf(from), Proof: proof}).
+		Because("%s to take over from %s: most primaries are on %s", candidate.Name, from.Name, from.Host), true
 }
 
-// lessCrowded is a primary on a machine that has most of them, and a replica of it on one that would have fewer.
-func lessCrowded(w World) (from, heir topology.Node, proof plan.FailoverProof, found bool) {
+// spreadCandidate is a primary on a machine that has most of them, and a replica of it on one that would have fewer.
+func spreadCandidate(w World) (from, candidate topology.Node, proof plan.FailoverProof, found bool) {
 	primaries, owners := map[string]int{}, topology.Nodes{}
 	for i := range w.Shape {
 		owner, owned := w.Nodes.Shard(i).Owner()
 		if !owned || owner.Host == "" {
-			return from, heir, nil, false
+			return from, candidate, nil, false
 		}
 		owners = append(owners, owner)
 		primaries[owner.Host]++
@@ -59,5 +59,5 @@ func lessCrowded(w World) (from, heir topology.Node, proof plan.FailoverProof, f
 			}
 		}
 	}
-	return from, heir, nil, false
+	return from, candidate, nil, false
 }

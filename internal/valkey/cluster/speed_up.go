@@ -7,12 +7,12 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// brisk is the node timeout for the moment in which a new cluster is to serve.
-const brisk = 500 * time.Millisecond
+// formingNodeTimeout is the node timeout for the moment in which a new cluster is to serve.
+const formingNodeTimeout = 500 * time.Millisecond
 
-// hasten brings to an end what the servers would take seconds for: to tell each
+// speedUpForming brings to an end what the servers would take seconds for: to tell each
 // other who they are, and to believe that they are together.
-func hasten(in input) []fsm.Effect {
+func speedUpForming(in input) []fsm.Effect {
 	w := in.World
 	if again := introductions(w.Nodes); len(again) > 0 {
 		return []fsm.Effect{Meet{again}}
@@ -21,7 +21,7 @@ func hasten(in input) []fsm.Effect {
 		return nil
 	}
 	if hesitant := hesitant(in); len(hesitant) > 0 {
-		return []fsm.Effect{SetNodeTimeout{hesitant, brisk}}
+		return []fsm.Effect{SetNodeTimeout{hesitant, formingNodeTimeout}}
 	}
 	if _, well := w.formedWell(); well {
 		return restoreTimeout(in)

@@ -56,11 +56,11 @@ func (p *party) hangUp(addr string) (told int) {
 	return p.lost
 }
 
-func withVigil(t *testing.T, test func(t *testing.T, v *Vigil, p *party)) {
+func withMonitor(t *testing.T, test func(t *testing.T, v *PrimaryMonitor, p *party)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &party{ends: map[string]context.CancelCauseFunc{}}
-		v := &Vigil{Watch: p.watch, Lost: func(read.Key) { p.mu.Lock(); p.lost++; p.mu.Unlock() }}
+		v := &PrimaryMonitor{Watch: p.watch, Lost: func(read.Key) { p.mu.Lock(); p.lost++; p.mu.Unlock() }}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- v.Start(ctx) }()
@@ -76,17 +76,17 @@ func withVigil(t *testing.T, test func(t *testing.T, v *Vigil, p *party)) {
 
 var web = read.Key{Namespace: "shop", Name: "web"}
 
-func TestAVigilTellsOfTheLost(t *testing.T) {
-	withVigil(t, func(t *testing.T, v *Vigil, p *party) {
-		v.Keep(web, []string{"a", "b"})
-		v.Keep(web, []string{"a", "b"}) // as after every look
+func TestAPrimaryMonitorTellsOfTheLost(t *testing.T) {
+	withMonitor(t, func(t *testing.T, v *PrimaryMonitor, p *party) {
+		v.SetPrimaries(web, []string{"a", "b"})
+		v.SetPrimaries(web, []string{"a", "b"}) // as after every look
 		if got := p.watched(); !slices.Equal(got, []string{"a", "b"}) {
 			t.Fatalf("watches %v", got)
 		}
 		if told := p.hangUp("a"); told != 1 {
 			t.Errorf("told %d times", told)
 		}
-		v.Keep(web, []string{"b"}) // it does not answer
+		v.SetPrimaries(web, []string{"b"}) // it does not answer
 		if got := p.watched(); !slices.Equal(got, []string{"b"}) {
 			t.Errorf("watches %v", got)
 		}
@@ -94,32 +94,32 @@ func TestAVigilTellsOfTheLost(t *testing.T) {
 }
 
 // What ends every connection must not have servers looked at all the time.
-func TestAVigilIsNotHasty(t *testing.T) {
-	withVigil(t, func(t *testing.T, v *Vigil, p *party) {
-		v.Keep(web, []string{"a"})
+func TestAPrimaryMonitorIsNotHasty(t *testing.T) {
+	withMonitor(t, func(t *testing.T, v *PrimaryMonitor, p *party) {
+		v.SetPrimaries(web, []string{"a"})
 		synctest.Wait()
 		p.hangUp("a")
-		v.Keep(web, []string{"a"}) // it answers
+		v.SetPrimaries(web, []string{"a"}) // it answers
 		if got := p.watched(); len(got) > 0 {
 			t.Errorf("watches %v at once", got)
 		}
 		<-time.After(notBefore + time.Second)
-		v.Keep(web, []string{"a"})
+		v.SetPrimaries(web, []string{"a"})
 		if got := p.watched(); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("watches %v", got)
 		}
 	})
 }
 
-func TestAVigilLeavesWhoIsNoPrimary(t *testing.T) {
-	withVigil(t, func(t *testing.T, v *Vigil, p *party) {
-		v.Keep(web, []string{"a", "b"})
+func TestAPrimaryMonitorLeavesWhoIsNoPrimary(t *testing.T) {
+	withMonitor(t, func(t *testing.T, v *PrimaryMonitor, p *party) {
+		v.SetPrimaries(web, []string{"a", "b"})
 		synctest.Wait()
-		v.Keep(web, []string{"a"})
+		v.SetPrimaries(web, []string{"a"})
 		if got := p.watched(); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("watches %v", got)
 		}
-		v.Keep(web, nil)
+		v.SetPrimaries(web, nil)
 		if got := p.watched(); len(got) > 0 || p.lost > 0 {
 			t.Errorf("watches %v, told %d times", got, p.lost)
 		}
@@ -127,11 +127,11 @@ func TestAVigilLeavesWhoIsNoPrimary(t *testing.T) {
 }
 
 // Who does not lead yet, or never does, watches nobody.
-func TestAVigilBeginsWithItsStart(t *testing.T) {
+func TestAPrimaryMonitorBeginsWithItsStart(t *testing.T) {
 	p := &party{ends: map[string]context.CancelCauseFunc{}}
-	v := &Vigil{Watch: p.watch}
-	v.Keep(web, []string{"a"})
-	(*Vigil)(nil).Keep(web, []string{"a"})
+	v := &PrimaryMonitor{Watch: p.watch}
+	v.SetPrimaries(web, []string{"a"})
+	(*PrimaryMonitor)(nil).SetPrimaries(web, []string{"a"})
 	if len(p.ends) > 0 {
 		t.Error("watches")
 	}

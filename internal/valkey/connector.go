@@ -16,78 +16,78 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-// Door opens the servers of one cluster.
-type Door func(ctx context.Context, cluster read.Key) (Servers, error)
+// Connector logs on to the servers of one cluster.
+type Connector func(ctx context.Context, cluster read.Key) (Servers, error)
 
-// Open is the door to servers that let everybody in.
-func Open(servers Servers) Door {
+// ConnectTo returns a Connector that always leads to these servers, such as a fake.
+func ConnectTo(servers Servers) Connector {
 	return func(context.Context, read.Key) (Servers, error) { return servers, nil }
 }
 
 // readAgain is how long Secrets are believed. Their change takes longer to reach pods.
 const readAgain = 5 * time.Second
 
-// doors logs on to the servers of clusters, each by its own Secrets.
-type doors struct {
+// clients holds one client per cluster, which logs on by that cluster's Secrets.
+type clients struct {
 	cached read.Reader
 	live   read.Live
-	open   *wire.Client // of clusters without TLS and passwords
+	plain  *wire.Client // of clusters without TLS and passwords
 
-	mu     sync.Mutex
-	locked map[read.Key]*door
+	mu      sync.Mutex
+	secured map[read.Key]*clusterClient
 }
 
-// door is what is known of one cluster's Secrets.
-type door struct {
+// clusterClient is the client of one cluster, and the Secrets that it was made from.
+type clusterClient struct {
 	mu     sync.Mutex
-	of     types.UID // of the cluster: another may have its name since, and other locks
+	of     types.UID // of the cluster: another may have its name since, and other Secrets
 	readAt time.Time
 	keys   access.Keys
 	client *wire.Client
 }
 
-// opened is a door with its keys in it.
-type opened struct {
+// session is a client together with the keys that it logs on by.
+type session struct {
 	*wire.Client
 	keys access.Keys
-	door *door
+	of   *clusterClient
 }
 
 // Keys implements act.Keyed and observe.Keyed.
-func (o opened) Keys() access.Keys { return o.keys }
+func (o session) Keys() access.Keys { return o.keys }
 
 // Renew forgets when the Secrets were read: somebody has just written one.
-func (o opened) Renew() {
-	o.door.mu.Lock()
-	defer o.door.mu.Unlock()
-	o.door.readAt = time.Time{}
+func (o session) Renew() {
+	o.of.mu.Lock()
+	defer o.of.mu.Unlock()
+	o.of.readAt = time.Time{}
 }
 
-func (d *doors) to(ctx context.Context, key read.Key) (Servers, error) {
+func (d *clients) connect(ctx context.Context, key read.Key) (Servers, error) {
 	var c valkeyv1.ValkeyCluster
 	if err := d.cached.Get(ctx, key, &c); err != nil {
 		return nil, fmt.Errorf("read cluster: %w", err)
 	}
 	if c.Spec.TLS == nil && c.Spec.Auth == nil {
-		return d.open, nil
+		return d.plain, nil
 	}
 	d.mu.Lock()
-	one := d.locked[key]
+	one := d.secured[key]
 	if one == nil {
-		one = &door{}
-		d.locked[key] = one
+		one = &clusterClient{}
+		d.secured[key] = one
 	}
 	d.mu.Unlock()
-	return one.unlock(ctx, d.live, &c)
+	return one.logIn(ctx, d.live, &c)
 }
 
-// unlock reads the Secrets again from time to time. A client lives as long as the
+// logIn reads the Secrets again from time to time. A client lives as long as the
 // authorities do: passwords are asked for with every connection.
-func (o *door) unlock(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster) (Servers, error) {
+func (o *clusterClient) logIn(ctx context.Context, live read.Live, c *valkeyv1.ValkeyCluster) (Servers, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.client != nil && o.of == c.UID && time.Since(o.readAt) < readAgain {
-		return opened{o.client, o.keys, o}, nil
+		return session{o.client, o.keys, o}, nil
 	}
 	keys, err := observe.Keys(ctx, live, c)
 	if err != nil {
@@ -101,10 +101,10 @@ func (o *door) unlock(ctx context.Context, live read.Live, c *valkeyv1.ValkeyClu
 	if o.client == nil {
 		o.client = wire.NewClientWith(o.access(c))
 	}
-	return opened{o.client, o.keys, o}, nil
+	return session{o.client, o.keys, o}, nil
 }
 
-func (o *door) access(c *valkeyv1.ValkeyCluster) (a wire.Access) {
+func (o *clusterClient) access(c *valkeyv1.ValkeyCluster) (a wire.Access) {
 	if c.Spec.Auth != nil {
 		a.Login = func() (string, []access.Password, error) {
 			o.mu.Lock()

@@ -13,10 +13,10 @@ import (
 // every one of them, such as a limit to clients, would have servers looked at all the time.
 const notBefore = EveryAtRest / 2
 
-// Vigil holds a connection to every primary, on which nothing is said, and tells when one ends:
+// PrimaryMonitor holds a connection to every primary, on which nothing is said, and tells when one ends:
 // a primary that was killed is missed before its kubelet has noticed. It is no more than a reason
 // to look, and may be lost.
-type Vigil struct {
+type PrimaryMonitor struct {
 	Watch func(ctx context.Context, cluster read.Key, addr string) error
 	Lost  func(cluster read.Key)
 
@@ -33,7 +33,7 @@ type watched struct {
 }
 
 // Start lets Keep watch until ctx ends.
-func (v *Vigil) Start(ctx context.Context) error {
+func (v *PrimaryMonitor) Start(ctx context.Context) error {
 	v.mu.Lock()
 	v.leading = ctx
 	v.mu.Unlock()
@@ -45,8 +45,8 @@ func (v *Vigil) Start(ctx context.Context) error {
 	return nil
 }
 
-// Keep watches these addresses of a cluster, and no others any more.
-func (v *Vigil) Keep(cluster read.Key, addrs []string) {
+// SetPrimaries watches these addresses of a cluster, and no others any more.
+func (v *PrimaryMonitor) SetPrimaries(cluster read.Key, addrs []string) {
 	if v == nil {
 		return // nobody is watched, and all is found out in time
 	}
@@ -73,7 +73,7 @@ func (v *Vigil) Keep(cluster read.Key, addrs []string) {
 	}
 }
 
-func (v *Vigil) watch(cluster read.Key, addr string) {
+func (v *PrimaryMonitor) watch(cluster read.Key, addr string) {
 	ctx, stop := context.WithCancel(v.leading)
 	w := &watched{began: time.Now(), stop: stop}
 	if v.held == nil {

@@ -6,13 +6,13 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// ProveBury allows that an owner of slots is forgotten, and the slots with it, because what was
+// ProveForgetSlotOwner allows that an owner of slots is forgotten, and the slots with it, because what was
 // in them is gone: everybody answers, nobody to this name, nobody has a copy, and there is a
 // shard in which nobody has anything.
 //
 // NOTE: it is for clusters whose user wants to go on without. If it were wrong, slots would be
 // given anew over data that somebody still has.
-func ProveBury(n topology.Nodes, id string) (proof BuryProof, doubt string) {
+func ProveForgetSlotOwner(n topology.Nodes, id string) (proof ForgetSlotOwnerProof, doubt string) {
 	if m, silent := n.Silent(); silent {
 		return nil, m.Name + " is silent and may have what was lost"
 	}
@@ -28,7 +28,7 @@ func ProveBury(n topology.Nodes, id string) (proof BuryProof, doubt string) {
 		return nil, "there is no shard without anything"
 	}
 	seen := fmt.Sprintf("%s: all answer, nobody to it, nobody follows it, and a shard came back empty", id)
-	return buryProof{evidenceOf(seen, id)}, ""
+	return forgetSlotOwnerProof{evidenceOf(seen, id)}, ""
 }
 
 // missed is why a server that answers may know more of one that is gone.

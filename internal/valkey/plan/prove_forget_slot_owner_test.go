@@ -23,7 +23,7 @@ func lostShard(n topology.Nodes) {
 	}
 }
 
-func TestProveBury(t *testing.T) {
+func TestProveForgetSlotOwner(t *testing.T) {
 	also := func(change func(topology.Nodes)) func(topology.Nodes) {
 		return func(n topology.Nodes) { lostShard(n); change(n) }
 	}
@@ -51,7 +51,7 @@ func TestProveBury(t *testing.T) {
 			}
 		}), ""},
 	}, func(n topology.Nodes) (Proof, string) {
-		p, doubt := ProveBury(n, id(2))
+		p, doubt := ProveForgetSlotOwner(n, id(2))
 		if p == nil {
 			return nil, doubt
 		}

@@ -7,13 +7,13 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// estranged introduces servers to those that forgot them, and whom they know: they were to go,
+// rejoinNodes introduces servers to those that forgot them, and whom they know: they were to go,
 // and then an edit wanted them back. Those that forgot them may refuse them for a minute.
-func estranged(in input) (effects []fsm.Effect) {
+func rejoinNodes(in input) (effects []fsm.Effect) {
 	nodes := in.World.Nodes
 	var meet Meet
 	for _, n := range nodes {
-		if !hasPlace(in, n) || !blameless(nodes, n) {
+		if !hasPlace(in, n) || !safeToRejoin(nodes, n) {
 			continue
 		}
 		if to := forgetful(in, n); len(to) > 0 {
@@ -50,9 +50,9 @@ func forgetful(in input, n topology.Node) (to []Member) {
 	return to
 }
 
-// blameless is a server that brings nothing with it that others do not have: it holds nothing,
+// safeToRejoin is a server that brings nothing with it that others do not have: it holds nothing,
 // or a copy of what another of its shard holds, and knows no others but such that are known to be gone.
-func blameless(nodes topology.Nodes, n topology.Node) bool {
+func safeToRejoin(nodes topology.Nodes, n topology.Node) bool {
 	if n.Server == nil || n.Server.Self().Slots != "" {
 		return false
 	}
@@ -67,5 +67,5 @@ func blameless(nodes topology.Nodes, n topology.Node) bool {
 
 // returns says that a server has a copy of its shard already, and is to be introduced again.
 func returns(nodes topology.Nodes, n topology.Node) bool {
-	return n.Server.Holds() && blameless(nodes, n)
+	return n.Server.Holds() && safeToRejoin(nodes, n)
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
-// Kicker touches contents of ours that hang while they are deleted. Nobody else is left to
+// DeletionNudger touches contents of ours that hang while they are deleted. Nobody else is left to
 // do it: by then request and keeper are gone.
-type Kicker struct {
+type DeletionNudger struct {
 	Writer kube.Writer
 	Live   read.Live
 	Now    func() time.Time
 }
 
 // Reconcile looks at one content, and says when to look again.
-func (k Kicker) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (k DeletionNudger) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	content := &metav1.PartialObjectMetadata{}
 	content.SetGroupVersionKind(snapshotv1.SchemeGroupVersion.WithKind("VolumeSnapshotContent"))
 	err := k.Live.Get(ctx, read.Key{Name: req.Name}, content)
@@ -32,11 +32,11 @@ func (k Kicker) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	} else if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read content %s: %w", req.Name, err)
 	}
-	kick, again := volumecapture.Kick(content, k.Now())
-	if !kick {
+	nudge, again := volumecapture.NeedsNudge(content, k.Now())
+	if !nudge {
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
 	next := content.DeepCopy()
-	metav1.SetMetaDataAnnotation(&next.ObjectMeta, volumecapture.KickAnnotation, k.Now().UTC().Format(time.RFC3339))
+	metav1.SetMetaDataAnnotation(&next.ObjectMeta, volumecapture.NudgeAnnotation, k.Now().UTC().Format(time.RFC3339))
 	return reconcile.Result{RequeueAfter: again}, k.Writer.Patch(ctx, content, next)
 }

@@ -58,8 +58,8 @@ func next(self *topology.Server, view topology.Nodes) step {
 	if doubt, free := view.Handover(best.ID, lag); !free {
 		return step{words: doubt}
 	}
-	heir, _ := view.ByID(best.ID)
-	return step{to: &heir}
+	candidate, _ := view.ByID(best.ID)
+	return step{to: &candidate}
 }
 
 func followed(s *topology.Server) bool {

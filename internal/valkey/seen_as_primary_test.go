@@ -10,8 +10,8 @@ import (
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-// TestAMisjudgedReplicaIsBelievedAgain lets a primary of 9 take its replica for a primary, which would last for ever.
-func TestAMisjudgedReplicaIsBelievedAgain(t *testing.T) {
+// TestAReplicaSeenAsPrimaryIsBelievedAgain lets a primary of 9 take its replica for a primary, which would last for ever.
+func TestAReplicaSeenAsPrimaryIsBelievedAgain(t *testing.T) {
 	s := newStage(t)
 	s.kubelet.runs("9.1.2")
 	c := s.create("web")
@@ -22,12 +22,12 @@ func TestAMisjudgedReplicaIsBelievedAgain(t *testing.T) {
 	}
 	for _, n := range nodes {
 		if primary, follows := nodes.ByID(n.Server.Self().Follows); follows {
-			s.kubelet.servers.Misjudge(primary.Addr, n.Server.ID)
+			s.kubelet.servers.MistakeForPrimary(primary.Addr, n.Server.ID)
 			break
 		}
 	}
 	if _, agree := s.kubelet.nodes(t).Agree(); agree {
-		t.Fatal("nobody is misjudged")
+		t.Fatal("no replica is seen as a primary")
 	}
 	harness.Eventually(t, within, poll, func() error {
 		if doubt, agree := s.kubelet.nodes(t).Agree(); !agree {

@@ -8,9 +8,9 @@ import (
 // lateEpoch is above all that a script comes to.
 const lateEpoch = "99"
 
-// misjudge makes a replica a primary in what a server has written down, as if a message from the time when it was one
+// mistakeForPrimary makes a replica a primary in what a server has written down, as if a message from the time when it was one
 // had come last: in an epoch of its own, and in the shard that it has joined since.
-func misjudge(file, id string) error {
+func mistakeForPrimary(file, id string) error {
 	text, err := os.ReadFile(file) //nolint:gosec // of this test
 	if err != nil {
 		return err
