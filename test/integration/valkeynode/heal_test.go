@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire/wiretest"
 )
-
-// healEvery is how long the servers are left alone before they are helped.
-const healEvery = 4 * time.Second
 
 // settled waits until all that run agree on everything and all replicas are in sync,
 // and helps as the operator would.
@@ -20,7 +18,7 @@ func (c *cluster) settled(t testing.TB) {
 	healed := time.Now()
 	c.eventually(t, func() error {
 		err := c.unsettled(t.Context())
-		if err != nil && time.Since(healed) > healEvery {
+		if err != nil && time.Since(healed) > wiretest.RaiseAfter {
 			c.heal(t)
 			healed = time.Now()
 		}
@@ -45,8 +43,8 @@ func (c *cluster) unsettled(ctx context.Context) error {
 }
 
 // heal introduces servers anew that have lost each other, which older ones need whose
-// addresses were exchanged, and gives an old primary that came back as one of nothing
-// its place.
+// addresses were exchanged, ends disputes about who is a replica, and gives an old primary that
+// came back as one of nothing its place.
 func (c *cluster) heal(t testing.TB) {
 	t.Helper()
 	nodes := c.look(t.Context())
@@ -64,6 +62,9 @@ func (c *cluster) heal(t testing.TB) {
 			err := c.client.Meet(t.Context(), wire.Target{Addr: by.Addr, ID: by.Server.ID}, lost)
 			t.Logf("%s is introduced to %v: %v", by.Name, lost, err)
 		}
+	}
+	if err := wiretest.RaiseEpochs(t.Context(), c.client, nodes); err != nil {
+		t.Logf("epochs are not raised: %v", err)
 	}
 	for shard := range replicated {
 		c.demote(t, shard)

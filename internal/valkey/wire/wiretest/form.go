@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -73,12 +74,17 @@ func (c Cluster) Nodes(ctx context.Context) (nodes topology.Nodes) {
 	return nodes
 }
 
-// settled lets the servers talk until all is as it should be.
+// settled lets the servers talk until all is as it should be, and helps those that cannot come to agree.
 func (c Cluster) settled(ctx context.Context, judge func(topology.Nodes) (string, bool)) error {
 	var doubt string
 	var sound bool
+	raised := time.Now()
 	done := func() bool {
-		doubt, sound = judge(c.Nodes(ctx))
+		nodes := c.Nodes(ctx)
+		if doubt, sound = judge(nodes); !sound && time.Since(raised) > RaiseAfter {
+			_ = RaiseEpochs(ctx, c, nodes) // if it was refused there is a next time
+			raised = time.Now()
+		}
 		return sound
 	}
 	if err := c.Until(ctx, done); err != nil {
