@@ -26,13 +26,14 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
 // Waiting, named once.
 const (
-	within = time.Minute // for what takes a second or two, on a busy machine
+	within = timeout.Wait
 	poll   = 20 * time.Millisecond
 	rest   = 3 * time.Second // that a cluster at rest is watched
 )

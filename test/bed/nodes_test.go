@@ -17,10 +17,11 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
-	soon      = 60 * time.Second
+	soon      = timeout.Wait
 	askEvery  = 200 * time.Millisecond
 	oneAnswer = 5 * time.Second
 	waitFlag  = "--timeout=60s"

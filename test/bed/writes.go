@@ -7,19 +7,17 @@ import (
 	"time"
 
 	"github.com/statecraft-dev/statecraft/test/bed/internal/audit"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
-
-// writesTimeout bounds how long Writes waits for requests that are still being answered.
-const writesTimeout = 10 * time.Second
 
 // Write is one write that the API server has answered, stored or refused (see Code). Dry runs and access
 // reviews are not writes.
 type Write = audit.Write
 
 // Writes returns what the user has written since a moment, oldest answer first; all users' for "". A write
-// whose answer has reached its client is in the result.
+// whose answer has reached its client is in the result; requests that are still being answered are waited for.
 func (b *Bed) Writes(since time.Time, user string) ([]Write, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), writesTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout.Command)
 	defer cancel()
 	all, err := b.audit.Writes(ctx, since)
 	if err != nil {

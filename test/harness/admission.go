@@ -16,11 +16,8 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 )
 
-// The API server looks for new policies about once a second.
-const (
-	policiesWithin = 30 * time.Second
-	policiesPoll   = 100 * time.Millisecond
-)
+// policiesPoll is often: the API server looks for new policies about once a second.
+const policiesPoll = 100 * time.Millisecond
 
 // inForce says nil once the admission policies of an area are.
 var inForce = map[string]func(context.Context, *bed.Bed) error{"capture": captureInForce}

@@ -8,6 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 // Eventually asks until the answer is nil, and fails the test with the last one if
@@ -26,6 +28,17 @@ func Eventually(t testing.TB, within, every time.Duration, ask func() error) {
 			t.Fatalf("still after %s: %v", within, err)
 		}
 		<-ticker.C
+	}
+}
+
+// Within asks until the answer is nil, and claims that this takes no longer than a limit: on a busy machine, no
+// longer than that and the time for which the machine stood still.
+func Within(t testing.TB, limit, every time.Duration, ask func() error) {
+	t.Helper()
+	stall, began := StartStall(t), time.Now()
+	Eventually(t, timeout.Wait, every, ask)
+	if took, stalled := time.Since(began), stall.Lap(); took > limit+stalled {
+		t.Errorf("it took %s, want at most %s; the machine stood still for %s of it", took, limit, stalled)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 // Install applies an area's CRDs, roles and admission policies, as an administrator would,
@@ -26,7 +27,7 @@ func Install(t testing.TB, b *bed.Bed, area string) {
 		}
 	}
 	if try, ok := inForce[area]; ok {
-		Eventually(t, policiesWithin, policiesPoll, func() error { return try(t.Context(), b) })
+		Eventually(t, timeout.Wait, policiesPoll, func() error { return try(t.Context(), b) })
 	}
 }
 

@@ -240,7 +240,7 @@ func TestACaptureBufferHoldsFew(t *testing.T) {
 // others do not wait for them.
 func TestACaptureThatFailsGivesUpItsPlace(t *testing.T) {
 	a := newCapture(&shelf{holds: map[string]int{"configmaps": 1}, fail: func(string, ListOptions) error { return errors.New("overloaded") }})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // who waits in vain would wait for ever
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // who waits in vain would wait for ever
 	defer cancel()
 	for i := range 2 * captures {
 		r := someRequest.DeepCopy()

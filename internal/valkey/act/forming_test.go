@@ -19,29 +19,28 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/wiretest"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 var servers = flag.String("servers", "", "addresses of real servers that may be wiped, separated by commas; default six of the fake")
 
-const (
-	look     = 100 * time.Millisecond // as often as a sampler does while a cluster is made
-	patience = 30 * time.Second
-)
+// look is as often as a sampler does while a cluster is made.
+const look = 100 * time.Millisecond
 
 // TestForming lets the machine form a cluster of servers, real or fake, with nothing
 // of Kubernetes around it, and says how long that took.
 func TestForming(t *testing.T) {
 	c := fakes(t)
 	if *servers != "" {
-		c = wiretest.Real(strings.Split(*servers, ","))(t)
+		c = wiretest.Real(strings.Split(*servers, ","), timeout.Wait)(t)
 	}
 	f := newForming(c)
 	began := time.Now()
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
 	for f.obj.Status.Phase != cluster.Running {
-		if time.Since(began) > patience {
-			t.Fatalf("%s after %s: %s", f.obj.Status.Phase, patience, f.obj.Status.WaitingFor)
+		if time.Since(began) > timeout.Wait {
+			t.Fatalf("%s after %s: %s", f.obj.Status.Phase, timeout.Wait, f.obj.Status.WaitingFor)
 		}
 		if again := f.pass(t); again > 0 {
 			<-ticker.C

@@ -16,10 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/statecraft-dev/statecraft/test/bed/csiproxy"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
-	soon     = 10 * time.Second
+	soon     = timeout.Wait
 	askEvery = 10 * time.Millisecond
 	method   = "CreateSnapshot"
 )

@@ -11,6 +11,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) { harness.Main(m) }
 const (
 	area     = "capture"
 	rolledIn = "120s"
-	within   = 90 * time.Second // the garbage collector looks for new kinds every 30 s
+	within   = timeout.Wait
 	poll     = 250 * time.Millisecond
 )
 

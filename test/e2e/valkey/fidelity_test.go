@@ -13,6 +13,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/wiretest"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 // TestCreateLikeTheFake runs the scripts, which the fake passes, on real
@@ -37,7 +38,7 @@ func TestCreateLikeTheFake(t *testing.T) {
 				return err
 			})
 			scripts := filepath.Join(harness.Root(t), "internal", "valkey", "wire", "wiretest", "testdata")
-			wiretest.Run(t, scripts, wiretest.Real(addrs))
+			wiretest.Run(t, scripts, wiretest.Real(addrs, timeout.Wait))
 			s.empty(namespace, servers)
 		})
 	}

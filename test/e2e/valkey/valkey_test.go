@@ -18,6 +18,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -30,8 +31,8 @@ const (
 
 // Waiting, named once.
 const (
-	runningWithin = 3 * time.Minute // a cluster of six servers, on a busy machine
-	goneWithin    = time.Minute
+	runningWithin = timeout.Wait // a cluster of six servers
+	goneWithin    = timeout.Wait
 	poll          = 50 * time.Millisecond
 )
 

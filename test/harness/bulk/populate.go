@@ -15,12 +15,12 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
-	atOnce       = 24
-	wordsOfEach  = 40
-	servedWithin = 30 * time.Second
+	atOnce      = 24
+	wordsOfEach = 40
 )
 
 // Populate makes so many objects of each kind, once all kinds are served.
@@ -32,7 +32,7 @@ func Populate(t testing.TB, config *rest.Config, namespace string, each int) {
 		t.Fatal(err)
 	}
 	for _, k := range Kinds() {
-		harness.Eventually(t, servedWithin, 100*time.Millisecond, func() error {
+		harness.Eventually(t, timeout.Wait, 100*time.Millisecond, func() error {
 			_, err := admin.Resource(k.GroupVersionResource).Namespace(namespace).List(t.Context(), metav1.ListOptions{Limit: 1})
 			return err
 		})

@@ -11,12 +11,10 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
-const (
-	gcLearns = 90 * time.Second // the garbage collector looks for new kinds every 30 s
-	poll     = 100 * time.Millisecond
-)
+const poll = 100 * time.Millisecond
 
 // Following follows a ConfigMap.
 func Following(cm *corev1.ConfigMap, name string) *capturev1.ObjectKeeper {
@@ -53,5 +51,5 @@ func AwaitCollection(t testing.TB, c client.Client, namespace string) {
 	if err := c.Delete(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, gcLearns, poll, func() error { return harness.Gone(t.Context(), c, artifact) })
+	harness.Eventually(t, timeout.Wait, poll, func() error { return harness.Gone(t.Context(), c, artifact) })
 }

@@ -73,7 +73,7 @@ func TestWhoOwnsWhatAfterACapture(t *testing.T) {
 	create(t, c, configMap(namespace, "settings"))
 	r := manifests(namespace, false)
 	create(t, c, r)
-	harness.Eventually(t, time.Minute, poll, func() error {
+	harness.Eventually(t, soon, poll, func() error {
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r); err != nil {
 			return err
 		}

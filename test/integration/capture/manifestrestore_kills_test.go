@@ -16,12 +16,13 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
 	manyObjects   = 600
 	restoreKills  = 3
-	manyWithin    = 2 * time.Minute
+	manyWithin    = timeout.Wait
 	betweenKills  = 100 // objects that are written before the next kill
 	restoreAtRest = 15 * time.Second
 )

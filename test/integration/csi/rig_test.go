@@ -18,10 +18,11 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
-	soon     = 60 * time.Second
+	soon     = timeout.Wait
 	askEvery = 50 * time.Millisecond
 
 	beingDeleted = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted"

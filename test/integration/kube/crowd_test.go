@@ -19,13 +19,13 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
 	crowd    = 1000             // that change all the time, and as many that are new
 	makers   = 8                // who make them
 	attended = 10 * time.Second // within which a manager that starts has looked at all
-	settling = time.Minute      // until the busy ones are at work
 )
 
 // Objects that change all the time must not keep a manager that starts from those
@@ -36,7 +36,7 @@ func TestNewObjectsAreSeenAmongBusyOnes(t *testing.T) {
 	m := harness.NewManager(t, b, "capture")
 	m.Start()
 	hot := makeKeepers(t, b, prefix+"-hot")
-	watchPhases(t, b, hot).wait(t, settling)
+	watchPhases(t, b, hot).wait(t)
 	m.Stop()
 
 	ctx, cool := context.WithCancel(t.Context())
@@ -45,9 +45,13 @@ func TestNewObjectsAreSeenAmongBusyOnes(t *testing.T) {
 	created := makeKeepers(t, b, prefix+"-new")
 	seen := watchPhases(t, b, created)
 	before, began := patches.Load(), time.Now()
+	stall := harness.StartStall(t)
 	m.Start()
-	seen.wait(t, attended)
+	seen.wait(t)
 	took := time.Since(began)
+	if stalled := stall.Lap(); took > attended+stalled {
+		t.Errorf("the last was seen after %s; the machine stood still for %s of it", took, stalled)
+	}
 	t.Logf("%d new objects among %d busy ones (%.0f writes a second): the last was seen %.2f s after the start",
 		len(created), len(hot), float64(patches.Load()-before)/took.Seconds(), took.Seconds())
 }
@@ -143,13 +147,13 @@ func (p *phases) see(obj any) {
 }
 
 // wait returns when all have a phase.
-func (p *phases) wait(t *testing.T, within time.Duration) {
+func (p *phases) wait(t *testing.T) {
 	t.Helper()
 	select {
 	case <-p.all:
-	case <-time.After(within):
+	case <-time.After(timeout.Wait):
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		t.Fatalf("%d objects have no phase after %s", len(p.left), within)
+		t.Fatalf("%d objects have no phase after %s", len(p.left), timeout.Wait)
 	}
 }

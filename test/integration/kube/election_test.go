@@ -54,16 +54,13 @@ func leader(t *testing.T, c client.Client) string {
 	return ptr.Deref(lease.Spec.HolderIdentity, "")
 }
 
-// leads waits for a leader other than one, and returns it.
-func leads(t *testing.T, c client.Client, within time.Duration, not string) (who string) {
+// leads says nil if somebody leads other than one.
+func leads(t *testing.T, c client.Client, not string) error {
 	t.Helper()
-	harness.Eventually(t, within, poll, func() error {
-		if who = leader(t, c); who == "" || who == not {
-			return fmt.Errorf("leader is %q", who)
-		}
-		return nil
-	})
-	return who
+	if who := leader(t, c); who == "" || who == not {
+		return fmt.Errorf("leader is %q", who)
+	}
+	return nil
 }
 
 func TestOneManagerLeadsAndHandsOver(t *testing.T) {
@@ -72,7 +69,8 @@ func TestOneManagerLeadsAndHandsOver(t *testing.T) {
 	first, second := harness.NewManager(t, b, "capture"), harness.NewManager(t, b, "capture", "--health-probe-bind-address="+freeAddress(t))
 	before := leader(t, c)
 	first.Start()
-	one := leads(t, c, soon, before)
+	harness.Eventually(t, soon, poll, func() error { return leads(t, c, before) })
+	one := leader(t, c)
 	worksOn(t, c, namespace+"-first")
 	second.Start()
 	harness.Consistently(t, watchful, poll, func() error {
@@ -82,7 +80,7 @@ func TestOneManagerLeadsAndHandsOver(t *testing.T) {
 		return nil
 	})
 	first.Stop()
-	leads(t, c, handover, one)
+	harness.Within(t, handover, poll, func() error { return leads(t, c, one) })
 	worksOn(t, c, namespace+"-second")
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube/kubetest"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 func TestMain(m *testing.M) {
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 
 // Waiting, named once.
 const (
-	soon    = 30 * time.Second        // for what takes a few seconds, on a busy machine
+	soon    = timeout.Wait
 	poll    = 50 * time.Millisecond   // between two looks
 	restful = 1500 * time.Millisecond // longer than effects are left alone
 )

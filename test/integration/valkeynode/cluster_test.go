@@ -17,21 +17,22 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/parts"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/servers"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
-	pollEvery    = 50 * time.Millisecond
-	watchEvery   = 10 * time.Millisecond
-	answerWithin = time.Second
-	settleWithin = 40 * time.Second
-	stored       = 1000 // keys in every shard that has a replica
+	pollEvery  = 50 * time.Millisecond
+	watchEvery = 10 * time.Millisecond
+	stored     = 1000 // keys in every shard that has a replica
+	// unnoticed is a node timeout within which a server can end and be back on any machine.
+	unnoticed = 30 * time.Second
 )
 
 // cluster is five primaries, so that two may be lost; the first two have a replica.
 type cluster struct {
 	version, program, node string
 	port, busPort, network string
-	timeout                time.Duration
+	nodeTimeout            time.Duration
 	persistent             bool
 	servers                []*server
 	client                 *wire.Client
@@ -50,7 +51,7 @@ func init() {
 }
 
 // build makes the places of a cluster, in which nothing runs yet.
-func build(t testing.TB, version string, timeout time.Duration, persistent bool) *cluster {
+func build(t testing.TB, version string, nodeTimeout time.Duration, persistent bool) *cluster {
 	t.Helper()
 	program, err := servers.Program(t.Context(), version)
 	if err != nil {
@@ -62,7 +63,7 @@ func build(t testing.TB, version string, timeout time.Duration, persistent bool)
 	}
 	c := &cluster{
 		version: version, program: program, node: node, network: <-networks,
-		timeout: timeout, persistent: persistent, client: wire.NewClient(),
+		nodeTimeout: nodeTimeout, persistent: persistent, client: wire.NewClient().Patient(timeout.Command),
 	}
 	c.port, c.busPort = c.freePorts(t)
 	dir := t.TempDir()
@@ -260,7 +261,7 @@ func (c *cluster) eventually(t testing.TB, ask func() error) {
 			t.Log(c.story())
 		}
 	}()
-	harness.Eventually(t, settleWithin, pollEvery, ask)
+	harness.Eventually(t, timeout.Wait, pollEvery, ask)
 	ended = true
 }
 

@@ -10,15 +10,16 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/servers"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 // forEachVersion runs a test on a cluster of every version.
-func forEachVersion(t *testing.T, timeout time.Duration, persistent bool, try func(t *testing.T, c *cluster)) {
+func forEachVersion(t *testing.T, nodeTimeout time.Duration, persistent bool, try func(t *testing.T, c *cluster)) {
 	t.Helper()
 	for _, version := range servers.Versions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			c := build(t, version, timeout, persistent)
+			c := build(t, version, nodeTimeout, persistent)
 			c.form(t)
 			try(t, c)
 		})
@@ -64,7 +65,7 @@ func (c *cluster) rest(t testing.TB) {
 // something, because they can see a replica that is emptied.
 func TestWithoutTheGuardTheReplicaIsEmptied(t *testing.T) {
 	t.Parallel()
-	forEachVersion(t, 5*time.Second, false, func(t *testing.T, c *cluster) {
+	forEachVersion(t, unnoticed, false, func(t *testing.T, c *cluster) {
 		primary, follower := c.mustOwner(t, 0)
 		primary.kill()
 		primary.startBare(t)
@@ -88,7 +89,7 @@ func TestAPrimaryDoesNotStartOverWhatReplicasMayHold(t *testing.T) {
 			s.kill()
 		}
 		primary.startWith(t, "--patience", "1s")
-		if code := primary.exited(t, settleWithin); code != topology.ExitDataMissing {
+		if code := primary.exited(t); code != topology.ExitDataMissing {
 			t.Errorf("ended with %d\n%s", code, c.story())
 		}
 		if said := primary.said(t); !strings.Contains(said, "may hold the data") {
@@ -97,7 +98,7 @@ func TestAPrimaryDoesNotStartOverWhatReplicasMayHold(t *testing.T) {
 		// The replica is back, but with nothing: there is nothing to lose any more.
 		follower.start(t)
 		c.answers(t, follower)
-		primary.startWith(t, "--patience", "10s")
+		primary.startWith(t, "--patience", timeout.Command.String())
 		c.answers(t, primary)
 		primary.kill()
 		follower.kill()

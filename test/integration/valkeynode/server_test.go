@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/valkey-io/valkey-go"
+
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 // server is one place in which a server runs now and then.
@@ -40,7 +42,7 @@ func (s *server) configure(t testing.TB) {
 	text := fmt.Sprintf("port %s\ncluster-port %s\nbind %s\ndir %s\nsave \"\"\nappendonly %s\nprotected-mode no\n"+
 		"cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-node-timeout %d\ncluster-allow-replica-migration no\n"+
 		"cluster-require-full-coverage no\nrepl-diskless-sync-delay 0\n",
-		s.port, s.busPort, s.ip, s.dir, log, s.timeout.Milliseconds())
+		s.port, s.busPort, s.ip, s.dir, log, s.nodeTimeout.Milliseconds())
 	if err := os.WriteFile(s.dir+".conf", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +100,8 @@ func (s *server) end(signal os.Signal) {
 	s.cmd = nil
 }
 
-// exited is the code with which the process ended by itself, within a time.
-func (s *server) exited(t testing.TB, within time.Duration) int {
+// exited is the code with which the process ended by itself.
+func (s *server) exited(t testing.TB) int {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- s.cmd.Wait() }()
@@ -110,8 +112,8 @@ func (s *server) exited(t testing.TB, within time.Duration) int {
 			return exit.ExitCode()
 		}
 		return 0
-	case <-time.After(within):
-		t.Fatalf("%s still runs after %s", s.name, within)
+	case <-time.After(timeout.Wait):
+		t.Fatalf("%s still runs after %s", s.name, timeout.Wait)
 		return 0
 	}
 }
@@ -130,7 +132,7 @@ func (s *server) loseData(t testing.TB) {
 func (s *server) do(ctx context.Context, words ...string) (valkey.ValkeyMessage, error) {
 	c, err := valkey.NewClient(valkey.ClientOption{
 		InitAddress: []string{s.addr()}, ForceSingleClient: true, DisableCache: true, DisableRetry: true, AlwaysRESP2: true,
-		Dialer: net.Dialer{Timeout: answerWithin}, ConnWriteTimeout: answerWithin, ClientSetInfo: valkey.DisableClientSetInfo,
+		Dialer: net.Dialer{Timeout: timeout.Command}, ConnWriteTimeout: timeout.Command, ClientSetInfo: valkey.DisableClientSetInfo,
 	})
 	if err != nil {
 		return valkey.ValkeyMessage{}, err

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 // tell runs another command of the program beside a server.
@@ -22,7 +24,7 @@ func TestAPrimaryHandsOverBeforeItStops(t *testing.T) {
 	forEachVersion(t, 2*time.Second, false, func(t *testing.T, c *cluster) {
 		primary, follower := c.mustOwner(t, 0)
 		c.rest(t)
-		said, err := primary.tell(t, "handover", "--linger", "0s", "--within", "20s")
+		said, err := primary.tell(t, "handover", "--linger", "0s", "--within", timeout.Command.String())
 		if err != nil {
 			t.Fatalf("%v: %s\n%s", err, said, c.story())
 		}
@@ -54,14 +56,14 @@ func (c *cluster) handBack(t *testing.T, from *server) {
 	if said, err := from.tell(t, "ready", "--noted", noted); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	began := time.Now()
-	said, err := from.tell(t, "handover", "--linger", "0s", "--within", "20s", "--noted", noted)
+	stall, began := harness.StartStall(t), time.Now()
+	said, err := from.tell(t, "handover", "--linger", "0s", "--within", timeout.Command.String(), "--noted", noted)
 	if err != nil {
 		t.Fatalf("%v: %s\n%s", err, said, c.story())
 	}
 	took := time.Since(began)
-	spaced := 2*c.timeout + time.Second
-	if old := topology.Older(c.version, "8.1"); old != (took > spaced-time.Second) {
+	spaced := 2 * c.nodeTimeout
+	if old := topology.Older(c.version, "8.1"); old && took <= spaced || !old && took > spaced+stall.Lap() {
 		t.Errorf("%s handed back after %s: %s", c.version, took, said)
 	}
 	c.settled(t)

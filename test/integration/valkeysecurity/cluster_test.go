@@ -22,14 +22,13 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/parts"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/servers"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
-	pollEvery    = 50 * time.Millisecond
-	answerWithin = time.Second
-	settleWithin = 40 * time.Second
-	nodeTimeout  = 5 * time.Second
-	port         = "6379"
+	pollEvery   = 50 * time.Millisecond
+	nodeTimeout = 5 * time.Second
+	port        = "6379"
 )
 
 // application is the user of the clients.
@@ -70,7 +69,7 @@ func build(t testing.TB, version string) *cluster {
 	c.first = harness.NewAuthority(t, "first")
 	c.believe(c.first)
 	c.tls = issue(t, c.first, c.first)
-	c.client = wire.NewClientWith(wire.Access{Login: c.login(access.Operator, access.OperatorFile), TLS: c.trust()})
+	c.client = wire.NewClientWith(wire.Access{Login: c.login(access.Operator, access.OperatorFile), TLS: c.trust()}).Patient(timeout.Command)
 	dir := t.TempDir()
 	for i := range wiretest.Servers {
 		s := &server{cluster: c, ip: fmt.Sprintf("%s.%d", c.network, i+1), dir: filepath.Join(dir, fmt.Sprint(i))}
@@ -154,7 +153,7 @@ func (c *cluster) form(t testing.TB) {
 }
 
 func (c *cluster) wiretest() wiretest.Cluster {
-	list := wiretest.Cluster{Reader: c.client, Writer: c.client, Version: c.version, Until: wiretest.Poll}
+	list := wiretest.Cluster{Reader: c.client, Writer: c.client, Version: c.version, Until: wiretest.Poll(timeout.Wait)}
 	for _, s := range c.servers {
 		list.Addrs = append(list.Addrs, s.addr())
 	}
@@ -185,7 +184,7 @@ func (c *cluster) eventually(t testing.TB, ask func() error) {
 			t.Log(c.story())
 		}
 	}()
-	harness.Eventually(t, settleWithin, pollEvery, ask)
+	harness.Eventually(t, timeout.Wait, pollEvery, ask)
 	ended = true
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-// shortLived is how long a certificate lasts that is to end while servers have it.
-const shortLived = 25 * time.Second
+// shortLived is how long a certificate lasts that is to end while servers have it: several times what they need to load it.
+const shortLived = 40 * time.Second
 
 // Nobody brought new certificates in time, and a server has started again since. With those of
 // another authority, that come late, all find each other again, and none was restarted for it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/valkey-io/valkey-go"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
@@ -34,10 +36,12 @@ type load struct {
 	gap          time.Duration // the longest between two writes that were acknowledged
 }
 
-// options are those of the application's clients: what its Secret says now.
+// options are those of the application's clients: what its Secret says now. They wait for slow servers: a
+// request that fails is one that was refused.
 func (c *cluster) options() valkey.ClientOption {
 	return valkey.ClientOption{
 		TLSConfig: c.trust(), DisableCache: true,
+		Dialer: net.Dialer{Timeout: timeout.Command}, ConnWriteTimeout: timeout.Command,
 		AuthCredentialsFn: func(valkey.AuthCredentialsContext) (valkey.AuthCredentials, error) {
 			newest, _, _ := strings.Cut(c.held()[access.ApplicationPasswordFile], "\n")
 			return valkey.AuthCredentials{Username: application, Password: newest}, nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 // A primary hands over while an application works: the program beside it logs on to all
@@ -16,10 +17,13 @@ func TestAPrimaryHandsOver(t *testing.T) {
 	forEachVersion(t, func(t *testing.T, c *cluster) {
 		l := c.startLoad(t)
 		primary, replica := c.servers[0], c.servers[1]
-		if said, err := primary.tell("ready"); err != nil || said != "a primary" {
-			t.Errorf("%v: %s", err, said)
-		}
-		said, err := primary.tell("handover", "--linger", "1s", "--within", "20s")
+		c.eventually(t, func() error {
+			if said, err := primary.tell("ready"); err != nil || said != "a primary" {
+				return fmt.Errorf("%s: %w", said, err)
+			}
+			return nil
+		})
+		said, err := primary.tell("handover", "--linger", "1s", "--within", timeout.Command.String())
 		if err != nil || !strings.Contains(said, "handed over in") {
 			t.Fatalf("%v: %s\n%s", err, said, c.story())
 		}

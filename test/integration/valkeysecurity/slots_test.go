@@ -10,15 +10,15 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 // moved are slots of the first shard that go to the second.
 const moved topology.Slots = "0-199"
 
 const (
-	library    = "#!lua name=shop\nserver.register_function('one', function() return 1 end)"
-	sendWithin = 5 * time.Second
-	enough     = 500 // writes before anything moves
+	library = "#!lua name=shop\nserver.register_function('one', function() return 1 end)"
+	enough  = 500 // writes before anything moves
 )
 
 // Slots move under load, as a whole where servers can: the source logs on to the target as
@@ -59,7 +59,7 @@ func (c *cluster) moveKeys(t *testing.T, source, target wire.Target) {
 	t.Helper()
 	c.must(t, c.client.SetSlotsImporting(t.Context(), target, moved, source.ID))
 	c.must(t, c.client.SetSlotsMigrating(t.Context(), source, moved, target.ID))
-	send := wire.Migration{To: target.Addr, Within: sendWithin, User: access.Replication, Password: "replication-1"}
+	send := wire.Migration{To: target.Addr, Within: timeout.Command, User: access.Replication, Password: "replication-1"}
 	for left := -1; left != 0; {
 		counts, err := c.client.CountKeysInSlots(t.Context(), source, moved)
 		c.must(t, err)
@@ -99,7 +99,7 @@ func TestKeysDoNotMoveWithoutALogin(t *testing.T) {
 		c.must(t, c.client.SetSlotsImporting(t.Context(), target, "5", source.ID))
 		c.must(t, app.Do(t.Context(), app.B().Set().Key(inSlot(t, app, 5)).Value("v").Build()).Error())
 		c.must(t, c.client.SetSlotsMigrating(t.Context(), source, "5", target.ID))
-		send := wire.Migration{To: target.Addr, Within: sendWithin, Batches: [][]string{{inSlot(t, app, 5)}}}
+		send := wire.Migration{To: target.Addr, Within: timeout.Command, Batches: [][]string{{inSlot(t, app, 5)}}}
 		if err := c.client.MigrateKeys(t.Context(), source, send); err == nil {
 			t.Error("a key moved without a login")
 		}

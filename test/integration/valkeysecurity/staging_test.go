@@ -14,14 +14,14 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/act"
 	machine "github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
-	lookEvery    = 100 * time.Millisecond
-	probeEvery   = 2 * time.Second
-	fastest      = 300 * time.Millisecond // of the kubelets
-	slower       = 150 * time.Millisecond // is each than the one before
-	changeWithin = 2 * time.Minute
+	lookEvery  = 100 * time.Millisecond
+	probeEvery = 2 * time.Second
+	fastest    = 300 * time.Millisecond // of the kubelets
+	slower     = 150 * time.Millisecond // is each than the one before
 )
 
 // operator is the operator's own work on real servers: what it keeps, how it opens them, and
@@ -84,14 +84,14 @@ func (o *operator) every(ctx context.Context, wait time.Duration, do func() erro
 }
 
 // probe is what a kubelet asks: with the files of the pod. While a link is broken on purpose
-// a replica may say so. One that had no answer in time is asked once more, as kubelets do
-// before they believe it: a busy machine is slow. One that was refused is not.
+// a replica may say so. One that had no answer in time is asked again, as kubelets do before
+// they believe it: a busy machine is slow. One that was refused is not.
 func (o *operator) probe(s *server) error {
 	o.probing.Lock()
 	o.probes++
 	o.probing.Unlock()
 	said, err := s.tell("ready")
-	if err != nil && tooLate(said) {
+	for until := time.Now().Add(timeout.Command); err != nil && tooLate(said) && time.Now().Before(until); {
 		said, err = s.tell("ready")
 	}
 	if err != nil && !lostLink(said) {
@@ -204,7 +204,7 @@ func (o *operator) rotation(t *testing.T) *act.Rotation {
 func (o *operator) rotate(t *testing.T, crashes int) (steps int) {
 	t.Helper()
 	last := o.servers[len(o.servers)-1] // it may be away
-	until := time.Now().Add(changeWithin)
+	until := time.Now().Add(timeout.Wait)
 	for r := o.rotation(t); time.Now().Before(until); steps++ {
 		done, err := r.Step(t.Context())
 		if done {
@@ -219,7 +219,7 @@ func (o *operator) rotate(t *testing.T, crashes int) (steps int) {
 			r = o.rotation(t)
 		}
 	}
-	t.Fatalf("not done in %s after %d steps\n%s", changeWithin, steps, o.story())
+	t.Fatalf("not done in %s after %d steps\n%s", timeout.Wait, steps, o.story())
 	return steps
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 // as opens a connection of a user to one server.
@@ -21,6 +23,7 @@ func (s *server) as(t testing.TB, user, password string) valkey.Client {
 	t.Helper()
 	c, err := valkey.NewClient(valkey.ClientOption{
 		InitAddress: []string{s.addr()}, ForceSingleClient: true, DisableCache: true, AlwaysRESP2: true, TLSConfig: s.trust(),
+		Dialer: net.Dialer{Timeout: timeout.Command}, ConnWriteTimeout: timeout.Command,
 		Username: user, Password: password,
 	})
 	s.must(t, err)
@@ -153,7 +156,7 @@ func (s *server) nobodyElse(t *testing.T) {
 	}
 	denied := wire.NewClientWith(wire.Access{TLS: s.trust(), Login: func() (string, []access.Password, error) {
 		return access.Operator, []access.Password{access.NewPassword("x"), access.NewPassword("y")}, nil
-	}})
+	}}).Patient(timeout.Command)
 	defer denied.Close()
 	if _, err := denied.Ask(t.Context(), s.addr()); !errors.Is(err, wire.ErrDenied) || errors.Is(err, wire.ErrUnreachable) {
 		t.Errorf("with two wrong passwords: %v", err)

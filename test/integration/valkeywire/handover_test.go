@@ -15,12 +15,12 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/wiretest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/servers"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
 	writeEvery    = 2 * time.Millisecond
-	lagAllowed    = 4096 // bytes
-	gateWithin    = 15 * time.Second
+	lagAllowed    = 4096            // bytes
 	takenOver     = 3 * time.Second // a failover that the gate lets through takes a fraction of it
 	afterEachMove = 300 * time.Millisecond
 )
@@ -48,7 +48,7 @@ func TestProvenFailoversSucceedAtOnce(t *testing.T) {
 func handOver(t *testing.T, c wiretest.Cluster) {
 	t.Helper()
 	var candidate topology.Node
-	harness.Eventually(t, gateWithin, pollEvery, func() error {
+	harness.Eventually(t, timeout.Wait, pollEvery, func() error {
 		nodes := c.Nodes(t.Context())
 		for _, m := range nodes.Shard(0) {
 			if m.Server != nil && m.Server.Self().Follows != "" {
@@ -67,7 +67,7 @@ func handOver(t *testing.T, c wiretest.Cluster) {
 	if err := c.Failover(t.Context(), wire.Target{Addr: candidate.Addr, ID: candidate.Server.ID}, wire.Agreed); err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, takenOver, pollEvery/5, func() error {
+	harness.Within(t, takenOver, pollEvery/5, func() error {
 		if s, err := c.Ask(t.Context(), candidate.Addr); err != nil || s.Self().Follows != "" {
 			return fmt.Errorf("%s is no primary yet: %w", candidate.Name, err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/wiretest"
 	"github.com/statecraft-dev/statecraft/test/servers"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
@@ -41,8 +42,14 @@ type processes struct {
 
 	mu      sync.Mutex
 	next    int
-	running map[string]*exec.Cmd // by address
+	running map[string]*process // by address
 	homes   map[string]string
+}
+
+// process is one that was started, and may have ended since.
+type process struct {
+	*os.Process
+	ended chan struct{} // is closed by then
 }
 
 // start runs the servers of one version.
@@ -52,7 +59,7 @@ func start(t *testing.T, version string) wiretest.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &processes{Client: wire.NewClient(), program: program, dir: t.TempDir(), running: map[string]*exec.Cmd{}, homes: map[string]string{}}
+	p := &processes{Client: wire.NewClient().Patient(timeout.Command), program: program, dir: t.TempDir(), running: map[string]*process{}, homes: map[string]string{}}
 	t.Cleanup(p.end)
 	if p.network, err = freeNetwork(t.Context()); err != nil {
 		t.Fatal(err)
@@ -65,13 +72,14 @@ func start(t *testing.T, version string) wiretest.Cluster {
 		}
 		addrs = append(addrs, addr)
 	}
+	until := wiretest.Poll(timeout.Wait)
 	for _, addr := range addrs {
-		if err := wiretest.Poll(t.Context(), func() bool { _, err := p.Ask(t.Context(), addr); return err == nil }); err != nil {
+		if err := until(t.Context(), func() bool { _, err := p.Ask(t.Context(), addr); return err == nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return wiretest.Cluster{Reader: p, Writer: p, Mover: p, Addrs: addrs, Version: version,
-		Until: wiretest.Poll, Elapse: p.elapse, Kill: p.kill, Start: p.restart}
+		Until: until, Elapse: p.elapse, Kill: p.kill, Start: p.restart}
 }
 
 var errNoNetwork = errors.New("no part of the loopback network is free")
@@ -112,22 +120,42 @@ func (p *processes) run(addr, home string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start server: %w", err)
 	}
+	started := &process{Process: cmd.Process, ended: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // how it ended is in its log
+		close(started.ended)
+	}()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running[addr], p.homes[addr] = cmd, home
+	p.running[addr], p.homes[addr] = started, home
 	return nil
+}
+
+// ended says that no process runs at an address.
+func (p *processes) ended(addr string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running[addr] == nil {
+		return true
+	}
+	select {
+	case <-p.running[addr].ended:
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *processes) kill(addr string) error {
 	p.mu.Lock()
-	cmd := p.running[addr]
+	running := p.running[addr]
 	delete(p.running, addr)
 	p.mu.Unlock()
-	if cmd == nil {
+	if running == nil {
 		return fmt.Errorf("kill %s: %w", addr, os.ErrNotExist)
 	}
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait() // says only that it was killed
+	_ = running.Kill() // it may have ended by itself
+	<-running.ended
 	return nil
 }
 

@@ -16,12 +16,13 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/wiretest"
 	"github.com/statecraft-dev/statecraft/test/servers"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
-	upgradedWithin = 3 * time.Minute
-	lookEvery      = 100 * time.Millisecond
-	startsWithin   = 5 * time.Second // what does not answer by then has ended
+	lookEvery = 100 * time.Millisecond
+	// givenUp is after how many seconds a pod that does not start is no longer waited for.
+	givenUp = 20
 )
 
 // TestUpgrades lets the machine of an upgrade loose on real servers under a writer, with as
@@ -60,6 +61,9 @@ func TestUpgrades(t *testing.T) {
 			}
 			f := newFleet(t, servers, replicas, c.from, c.to)
 			f.breaks, f.memory = c.breaks, c.memory
+			if c.breaks < wiretest.Servers/2 {
+				f.obj.Spec.PodReadyTimeoutSeconds = givenUp
+			}
 			w := startWriter(t, servers.Addrs)
 			began := time.Now()
 			if got := f.run(t); got != c.want {
@@ -92,17 +96,16 @@ type fleet struct {
 	healer    *healer
 	obj       *valkeyv1.ValkeyUpgrade
 	world     upgrade.World
-	began     map[string]time.Time // of each process, by its pod
 	moves     int
 }
 
 func newFleet(t *testing.T, c wiretest.Cluster, replicas int, from, to string) *fleet {
 	t.Helper()
-	f := &fleet{Cluster: c, processes: c.Reader.(*processes), programs: map[string]string{}, began: map[string]time.Time{},
+	f := &fleet{Cluster: c, processes: c.Reader.(*processes), programs: map[string]string{},
 		obj: &valkeyv1.ValkeyUpgrade{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "to-" + to, UID: "u1", CreationTimestamp: metav1.Now()},
-			Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: "web"}, PodReadyTimeoutSeconds: 10,
-				ReplicationSyncTimeoutSeconds: 20, Strategy: valkeyv1.Automatic},
+			Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: "web"}, PodReadyTimeoutSeconds: int32(timeout.Wait.Seconds()),
+				ReplicationSyncTimeoutSeconds: int32(timeout.Wait.Seconds()), Strategy: valkeyv1.Automatic},
 		},
 		world: upgrade.World{Cluster: upgrade.Cluster{Sight: upgrade.Here, UID: "c1", Phase: upgrade.ClusterRunning, Formed: true},
 			Reservation: upgrade.Reservation{State: upgrade.Free}, Template: to + "+"},
@@ -129,7 +132,7 @@ func newFleet(t *testing.T, c wiretest.Cluster, replicas int, from, to string) *
 // run passes until the upgrade has ended, and says how.
 func (f *fleet) run(t *testing.T) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), upgradedWithin)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*timeout.Wait)
 	defer cancel()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -137,7 +140,7 @@ func (f *fleet) run(t *testing.T) string {
 		f.pass(ctx, t)
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s after %s: %s", f.obj.Status.Phase, upgradedWithin, f.obj.Status.WaitingFor)
+			t.Fatalf("%s after %s: %s", f.obj.Status.Phase, 2*timeout.Wait, f.obj.Status.WaitingFor)
 		case <-tick.C:
 		}
 	}
@@ -176,7 +179,7 @@ func (f *fleet) look(ctx context.Context) {
 		n.Server, _ = f.Ask(ctx, n.Addr)
 		n.Ready = n.Server != nil && n.Server.Synced
 		n.Ended, n.Trouble = false, ""
-		if n.Server == nil && time.Since(f.began[n.Name]) > startsWithin {
+		if n.Server == nil && f.processes.ended(n.Addr) {
 			n.Ended, n.Trouble = true, "CrashLoopBackOff"
 		}
 		n.Outdated = n.Image != f.world.Shards[n.Shard].Revision
@@ -212,7 +215,7 @@ func (f *fleet) replace(e upgrade.DeletePod) error {
 
 // begin runs the process of a pod by what its shard is to run.
 func (f *fleet) begin(n *topology.Node, home string) error {
-	n.UID, n.Image, f.began[n.Name] = n.UID+"'", f.world.Shards[n.Shard].Revision, time.Now()
+	n.UID, n.Image = n.UID+"'", f.world.Shards[n.Shard].Revision
 	f.processes.homes[n.Addr] = home
 	version := n.Image
 	if version == f.world.Template {

@@ -169,7 +169,7 @@ func (s *script) migrateSlots(ctx context.Context, at wire.Target, words []strin
 }
 
 func (s *script) migrateKeys(ctx context.Context, at wire.Target, slots topology.Slots, to wire.Target) error {
-	m := wire.Migration{To: to.Addr, Within: time.Second}
+	m := wire.Migration{To: to.Addr, Within: time.Minute}
 	for _, slot := range slots.List() {
 		keys, err := s.Mover.KeysInSlot(ctx, at, slot, 1000)
 		if err != nil {

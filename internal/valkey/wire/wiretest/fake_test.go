@@ -4,6 +4,7 @@ import (
 	"flag"
 	"strings"
 	"testing"
+	"time"
 )
 
 var servers = flag.String("servers", "", "addresses of six real servers that may be wiped, separated by commas; default the fake")
@@ -11,7 +12,7 @@ var servers = flag.String("servers", "", "addresses of six real servers that may
 // TestScripts runs the scripts on the fake, or on real servers.
 func TestScripts(t *testing.T) {
 	if *servers != "" {
-		Run(t, "testdata", Real(strings.Split(*servers, ",")))
+		Run(t, "testdata", Real(strings.Split(*servers, ","), 3*time.Minute))
 		return
 	}
 	Run(t, "testdata", Fake("8.1.1"))

@@ -11,23 +11,20 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-const (
-	pollEvery = 50 * time.Millisecond
-	patience  = 20 * time.Second
-)
+const pollEvery = 50 * time.Millisecond
 
 // Real makes a cluster of running servers, which are wiped first. Who calls it
-// says with the addresses that nothing of worth is in them.
-func Real(addrs []string) func(t *testing.T) Cluster {
+// says with the addresses that nothing of worth is in them, and how long they may take.
+func Real(addrs []string, within time.Duration) func(t *testing.T) Cluster {
 	return func(t *testing.T) Cluster {
 		for _, addr := range addrs {
 			if err := wipe(t.Context(), addr); err != nil {
 				t.Fatal(err)
 			}
 		}
-		client := wire.NewClient()
+		client := wire.NewClient().Patient(within)
 		t.Cleanup(client.Close)
-		return Cluster{Reader: client, Writer: client, Addrs: addrs, Until: Poll}
+		return Cluster{Reader: client, Writer: client, Addrs: addrs, Until: Poll(within)}
 	}
 }
 
@@ -46,18 +43,20 @@ func wipe(ctx context.Context, addr string) error {
 	return nil
 }
 
-// Poll waits until real servers have done what they are to do, or long enough.
-func Poll(ctx context.Context, done func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			return nil // what was awaited did not come: the script says what that means
-		case <-tick.C:
+// Poll is for Until of real servers: it waits until they have done what they are to do, or long enough.
+func Poll(within time.Duration) func(ctx context.Context, done func() bool) error {
+	return func(ctx context.Context, done func() bool) error {
+		ctx, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		tick := time.NewTicker(pollEvery)
+		defer tick.Stop()
+		for !done() {
+			select {
+			case <-ctx.Done():
+				return nil // what was awaited did not come: the script says what that means
+			case <-tick.C:
+			}
 		}
+		return nil
 	}
-	return nil
 }

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
 	moment  = "2030-01-01T00:00:00.000001Z"
-	patient = 10 * time.Second
+	patient = timeout.Wait
 )
 
 func line(stage, id, extra string) string {

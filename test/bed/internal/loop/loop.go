@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/statecraft-dev/statecraft/test/bed/internal/filelock"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 	loopMajor = 7 // of the device numbers of loop devices
 
 	detachedEvery   = 20 * time.Millisecond
-	detachedTimeout = 10 * time.Second
+	detachedTimeout = timeout.Command
 )
 
 // Devices are the loop devices in use, by the files behind them. Kubelet puts a device of its own over one that a pod

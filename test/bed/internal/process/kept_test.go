@@ -7,10 +7,12 @@ import (
 
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
-	soon     = 10 * time.Second
+	soon     = timeout.Wait
 	askEvery = 20 * time.Millisecond
 )
 

@@ -17,6 +17,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -25,7 +26,7 @@ const area = "capture"
 
 // Waiting, named once.
 const (
-	soon = 30 * time.Second       // for what takes a few seconds, on a busy machine
+	soon = timeout.Wait
 	poll = 100 * time.Millisecond // between two looks
 )
 

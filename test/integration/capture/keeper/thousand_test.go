@@ -19,6 +19,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/keepers"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 const (
@@ -64,7 +65,7 @@ func TestAThousandKeepersUnderKills(t *testing.T) {
 	if err := <-deleted; err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, settledWithin-time.Since(started), time.Second, func() error { return w.are(stay) })
+	harness.Within(t, settledWithin-time.Since(started), time.Second, func() error { return w.are(stay) })
 	t.Logf("right %s after the last start: %d keepers and artifacts stay", time.Since(started).Round(100*time.Millisecond), len(stay))
 
 	since := time.Now()
@@ -110,7 +111,7 @@ func newCrowd(t *testing.T, b *bed.Bed) *crowd {
 	if err := w.each(w.join); err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, time.Minute, time.Second, w.tracking)
+	harness.Eventually(t, timeout.Wait, time.Second, w.tracking)
 	return w
 }
 

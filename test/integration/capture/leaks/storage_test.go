@@ -25,13 +25,14 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
 const (
 	area = "capture"
-	soon = 90 * time.Second // the garbage collector looks for new kinds every 30 s
+	soon = timeout.Wait
 	poll = 250 * time.Millisecond
 )
 

@@ -23,6 +23,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) { harness.Main(m) }
 const (
 	area = "capture"
 	// Waiting, named once. Sidecars and the garbage collector take their time.
-	within = 2 * time.Minute
+	within = timeout.Wait
 	poll   = 100 * time.Millisecond
 )
 

@@ -29,6 +29,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/keepers"
+	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -36,8 +37,8 @@ func TestMain(m *testing.M) { harness.Main(m) }
 const (
 	area         = "capture"
 	restorerUser = "system:serviceaccount:" + harness.SystemNamespace + ":statecraft-restorer"
-	storageTakes = 90 * time.Second // for what a driver and its sidecars do, on a busy machine
-	soon         = 30 * time.Second // for what takes a few seconds there
+	storageTakes = timeout.Wait // for what a driver and its sidecars do
+	soon         = timeout.Wait
 	poll         = 100 * time.Millisecond
 	glance       = 10 * time.Millisecond
 )
