@@ -59,7 +59,7 @@ func (m *mover) step(ctx context.Context) (done bool, err error) {
 	if busy, err := m.busy(ctx); busy || err != nil {
 		return false, err
 	}
-	if _, behind := cluster.Concerned(m.nodes, m.shards).Unsynced(); behind {
+	if _, behind := cluster.NodesOfSlotShards(m.nodes, m.shards).Unsynced(); behind {
 		return false, wait(ctx) // a batch that not all replicas have heard of is not over
 	}
 	if m.turned != nil && m.turned(ctx) {
@@ -100,7 +100,7 @@ func (a Cluster) moveSlots(key read.Key, e cluster.MoveSlots) error {
 	m := &mover{servers: a.servers, members: e.At, shards: e.Shards, sent: map[int]bool{}}
 	m.turned = func(ctx context.Context) bool {
 		var c valkeyv1.ValkeyCluster
-		return a.Cached.Get(ctx, key, &c) == nil && cluster.Turned(&c, e)
+		return a.Cached.Get(ctx, key, &c) == nil && cluster.MoveIsOutdated(&c, e)
 	}
 	m.limit = func(ctx context.Context) int64 {
 		var c valkeyv1.ValkeyCluster

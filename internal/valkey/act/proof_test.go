@@ -20,12 +20,12 @@ func TestNothingIsDestroyedWithoutProof(t *testing.T) {
 		t.Fatal(doubt)
 	}
 	for name, effect := range map[string]fsm.Effect{
-		"forget one more": cluster.Forget{IDs: []string{"a", "b"}, Proof: ofA},
-		"forget":          cluster.Forget{IDs: []string{"a"}},
-		"forget-slot-owner":            cluster.ForgetSlotOwner{ID: "a"},
-		"failover":        cluster.Failover{At: cluster.Member{ID: "a"}},
-		"raise an epoch":  cluster.RaiseEpoch{At: cluster.Member{ID: "a"}},
-		"remove a shard":  cluster.RemoveShard{UID: "a"},
+		"forget one more":   cluster.Forget{IDs: []string{"a", "b"}, Proof: ofA},
+		"forget":            cluster.Forget{IDs: []string{"a"}},
+		"forget-slot-owner": cluster.ForgetSlotOwner{ID: "a"},
+		"failover":          cluster.Failover{At: cluster.Member{ID: "a"}},
+		"raise an epoch":    cluster.RaiseEpoch{At: cluster.Member{ID: "a"}},
+		"remove a shard":    cluster.RemoveShard{UID: "a"},
 	} {
 		if _, err := (Cluster{Connect: to(nil)}).Act(t.Context(), &valkeyv1.ValkeyCluster{}, effect); !errors.Is(err, errUnproven) {
 			t.Errorf("%s: %v", name, err)

@@ -24,7 +24,7 @@ import (
 func TestAnUpgradeDestroysNothingWithoutProof(t *testing.T) {
 	for name, effect := range map[string]fsm.Effect{
 		"delete a pod":                    upgrade.DeletePod{Name: "web-0-1", UID: "a"},
-		"delete a pod by another's proof": upgrade.DeletePod{Name: "web-0-0", UID: "a", Proof: unbornProof(t)},
+		"delete a pod by another's proof": upgrade.DeletePod{Name: "web-0-0", UID: "a", Proof: neverRanProof(t)},
 		"failover":                        upgrade.Failover{To: upgrade.Member{ID: "a"}},
 	} {
 		if _, err := (Upgrade{}).Act(t.Context(), &valkeyv1.ValkeyUpgrade{}, effect); !errors.Is(err, errUnproven) {
@@ -33,10 +33,10 @@ func TestAnUpgradeDestroysNothingWithoutProof(t *testing.T) {
 	}
 }
 
-// unbornProof allows to delete web-0-1.
-func unbornProof(t *testing.T) plan.PodProof {
+// neverRanProof allows to delete web-0-1.
+func neverRanProof(t *testing.T) plan.PodProof {
 	t.Helper()
-	proof, doubt := plan.ProveDeletePod(topology.Nodes{{Pod: topology.Pod{Name: "web-0-1", UID: "p1", Unborn: true}}}, "web-0-1", 0)
+	proof, doubt := plan.ProveDeletePod(topology.Nodes{{Pod: topology.Pod{Name: "web-0-1", UID: "p1", NeverRan: true}}}, "web-0-1", 0)
 	if doubt != "" {
 		t.Fatal(doubt)
 	}
@@ -96,7 +96,7 @@ func TestAPodThatIsNotOutdatedStays(t *testing.T) {
 			}
 			u := s.upgrade.DeepCopy()
 			c.change(&s)
-			e := upgrade.DeletePod{Name: "web-0-1", UID: "p1", Version: "1", Set: "web-0", Template: "t", Revision: "new", Proof: unbornProof(t)}
+			e := upgrade.DeletePod{Name: "web-0-1", UID: "p1", Version: "1", Set: "web-0", Template: "t", Revision: "new", Proof: neverRanProof(t)}
 			_, err := Upgrade{Live: read.Live{Reader: s}}.Act(t.Context(), u, e)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || fsm.ClassOf(err) != c.want) {
 				t.Errorf("error %v, want %q", err, c.want)

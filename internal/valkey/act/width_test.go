@@ -47,7 +47,7 @@ func shrinkProof(t *testing.T) plan.ShrinkProof {
 	t.Helper()
 	self := topology.Peer{ID: "a", Linked: true, Claim: topology.Claim{Slots: topology.Share(0, 1)}}
 	stays := topology.Node{Pod: topology.Pod{Name: "web-0-0", UID: "p0"}, Server: &topology.Server{ID: "a", OK: true, View: []topology.Peer{self}}}
-	goes := topology.Node{Pod: topology.Pod{Name: "web-0-1", UID: "p1", Ordinal: 1, Unborn: true}}
+	goes := topology.Node{Pod: topology.Pod{Name: "web-0-1", UID: "p1", Ordinal: 1, NeverRan: true}}
 	proof, doubt := plan.ProveShrink(topology.Nodes{stays, goes}, []string{goes.Name}, 0)
 	if doubt != "" {
 		t.Fatal(doubt)

@@ -12,8 +12,8 @@ import (
 // A plan is approved before its first step, by a token of all that is in it. From then on it is
 // the same plan as long as the same is wanted, although less and less of it is left.
 
-// begun says that the first step of what is wanted was taken.
-func begun(in input) bool {
+// hasBegun says that the first step of what is wanted was taken.
+func hasBegun(in input) bool {
 	p := in.Obj.Status.Plan
 	wanted := Wanted(in.Obj)
 	return p != nil && p.Begun && len(wanted) > 0 && p.To == sizeWords(wanted) && p.Template == in.World.Template
@@ -28,10 +28,10 @@ func approved(in input) bool {
 // notApproved is the hold at the door of a change of size that a person has to approve, also
 // of one that was edited on its way.
 func notApproved(in input) (words string, held bool) {
-	if !in.Obj.Spec.ApprovePlan || begun(in) {
+	if !in.Obj.Spec.ApprovePlan || hasBegun(in) {
 		return "", false
 	}
-	p, doubt := planned(in)
+	p, doubt := makePlan(in)
 	switch {
 	case doubt != "":
 		return "the plan, which a person has to approve, to be made: " + doubt, true
@@ -50,25 +50,25 @@ func notApproved(in input) (words string, held bool) {
 // notePlan shows what is to be done, and once it is begun what was to be done. Numbers that
 // move all the time are told once.
 func notePlan(out *valkeyv1.ValkeyCluster, in input) {
-	p, doubt := planned(in)
+	p, doubt := makePlan(in)
 	was, operates := in.Obj.Status.Plan, slices.Contains(scaling, out.Status.Phase)
 	switch {
-	case doubt != "", operates && (p == nil || begun(in)):
+	case doubt != "", operates && (p == nil || hasBegun(in)):
 		return
 	case p == nil:
 		out.Status.Plan = nil
 		return
-	case begun(in): // between two of its steps
+	case hasBegun(in): // between two of its steps
 		return
 	case was != nil && was.Token == p.Token:
 		p = was.DeepCopy()
 	}
-	p.Begun = approved(in) && (operates || followed(in))
+	p.Begun = approved(in) && (operates || upgradeRequested(in))
 	out.Status.Plan = p
 }
 
-// followed says that the upgrade that the spec asks for was made.
-func followed(in input) bool {
+// upgradeRequested says that the upgrade that the spec asks for was made.
+func upgradeRequested(in input) bool {
 	name := ownName(in)
 	return slices.ContainsFunc(in.World.Own, func(u OwnUpgrade) bool { return u.Name == name })
 }

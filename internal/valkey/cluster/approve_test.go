@@ -30,14 +30,14 @@ func safePlan(in input, e fsm.Effect) error {
 	case ApplyChild:
 		shapes = e.Child.Kind == KindStatefulSet && slices.Contains(scaling, c.Status.Phase)
 	case MakeUpgrade:
-		p, _ := planned(in)
+		p, _ := makePlan(in)
 		shapes = p != nil
 	}
 	if !shapes || !c.Spec.ApprovePlan {
 		return nil
 	}
-	p, doubt := planned(in)
-	if p == nil && doubt == "" || begun(in) || p != nil && c.Annotations[valkeyv1.ApproveAnnotation] == p.Token {
+	p, doubt := makePlan(in)
+	if p == nil && doubt == "" || hasBegun(in) || p != nil && c.Annotations[valkeyv1.ApproveAnnotation] == p.Token {
 		return nil
 	}
 	return errors.New("begins what nobody has approved")
@@ -46,7 +46,7 @@ func safePlan(in input, e fsm.Effect) error {
 // anyPlan lets a person have to approve, and have approved this plan or another.
 func anyPlan(r *rand.Rand, c *valkeyv1.ValkeyCluster, w World) {
 	c.Spec.ApprovePlan = r.IntN(4) == 0
-	p, _ := planned(input{Obj: c, World: w})
+	p, _ := makePlan(input{Obj: c, World: w})
 	if p == nil {
 		return
 	}
@@ -64,7 +64,7 @@ func obedient(b bench) bench {
 	b.Object = func() *valkeyv1.ValkeyCluster { return asks(object()) }
 	b.Lost = func() *valkeyv1.ValkeyCluster { return asks(lost()) }
 	b.Step = func(in input) (fsm.Step[*valkeyv1.ValkeyCluster], error) {
-		if p, _ := planned(in); p != nil && !slices.Contains(scaling, in.Obj.Status.Phase) {
+		if p, _ := makePlan(in); p != nil && !slices.Contains(scaling, in.Obj.Status.Phase) {
 			in.Obj.Annotations = map[string]string{valkeyv1.ApproveAnnotation: p.Token}
 		}
 		return Machine.Step(in)
@@ -127,7 +127,7 @@ func TestPlans(t *testing.T) {
 				edit(in.World)
 				in.World.Template = "another"
 			}
-			p, doubt := planned(in)
+			p, doubt := makePlan(in)
 			got := ""
 			if p != nil {
 				got = fmt.Sprintf("%s to %s: %s, %d slots, %dk,", p.From, p.To, p.Steps, p.Slots, p.Bytes>>10)
@@ -154,15 +154,15 @@ func TestRestartsOfAPlanAreApproved(t *testing.T) {
 	in := standsAs(Even(3, 1), Even(3, 0))
 	edit(in.World)
 	in.World.Template, in.Obj.Spec.ApprovePlan = "another", true
-	if effects, _ := follow(in); len(effects) > 0 {
+	if effects, _ := requestUpgrade(in); len(effects) > 0 {
 		t.Errorf("%v before the approval", effects)
 	}
 	if event, _ := scaleEvent(in); event != ReplicaScaleDownDetected {
 		t.Errorf("nothing is at the door: %q", event)
 	}
-	p, _ := planned(in)
+	p, _ := makePlan(in)
 	in.Obj.Annotations = map[string]string{valkeyv1.ApproveAnnotation: p.Token}
-	if effects, _ := follow(in); len(effects) != 1 {
+	if effects, _ := requestUpgrade(in); len(effects) != 1 {
 		t.Errorf("%v after the approval", effects)
 	}
 	if event, _ := scaleEvent(in); event != "" {
@@ -174,7 +174,7 @@ func TestRestartsOfAPlanAreApproved(t *testing.T) {
 func TestTokensOfPlans(t *testing.T) {
 	base := func() input { return standsAs(Even(3, 1), Even(4, 1)) }
 	token := func(in input) string {
-		p, doubt := planned(in)
+		p, doubt := makePlan(in)
 		if doubt != "" {
 			t.Fatal(doubt)
 		}
@@ -241,14 +241,14 @@ func TestWhatAPersonIsAsked(t *testing.T) {
 
 // approval is that of the plan there is, if there is one.
 func approval(in input) map[string]string {
-	if p, _ := planned(in); p != nil {
+	if p, _ := makePlan(in); p != nil {
 		return map[string]string{valkeyv1.ApproveAnnotation: p.Token}
 	}
 	return nil
 }
 
 func begunPlan(in input) *valkeyv1.ClusterPlan {
-	p, _ := planned(in)
+	p, _ := makePlan(in)
 	p.Begun = true
 	return p
 }

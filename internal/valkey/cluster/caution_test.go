@@ -241,7 +241,7 @@ func TestRemovalIsInOrder(t *testing.T) {
 	primary := func(c *valkeyv1.ValkeyCluster, w *World) {
 		narrow(c, w)
 		takeOver(w.Nodes, Failover{At: memberOf(w.Nodes[3]), From: memberOf(w.Nodes[2])})
-		converse(w.Nodes)
+		gossip(w.Nodes)
 	}
 	tryCautions(t, RemovingNodesFromCluster, map[string]caution{
 		"replicas":                      {narrow, "forget 3 at 3 servers", RemovingNodesFromCluster},

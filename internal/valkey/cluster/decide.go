@@ -22,7 +22,7 @@ func decidePending(in input) fsm.Decision {
 		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
 	}
 	if c, taken := w.foreign(); taken {
-		return nameTaken(c)
+		return waitForName(c)
 	}
 	if w.Access.Doubt != "" {
 		return fsm.Wait(ReasonCredentialsMissing, "children").In(recheck).Because("%s", w.Access.Doubt)
@@ -38,7 +38,7 @@ func decidePending(in input) fsm.Decision {
 	if effects = append(effects, w.apply(w.unapplied())...); len(effects) > 0 {
 		return fsm.Do(ReasonApplying, effects...).Because(words)
 	}
-	if waits, blocked := w.remains(len(w.Shape)); blocked {
+	if waits, blocked := w.waitForOldPods(len(w.Shape)); blocked {
 		return waits
 	}
 	// The StatefulSet controller needs a moment, which is not worth a write of its
@@ -61,15 +61,15 @@ func (w World) apply(children []Child) (effects []fsm.Effect) {
 	return effects
 }
 
-func nameTaken(c Child) fsm.Decision {
+func waitForName(c Child) fsm.Decision {
 	return fsm.Wait(ReasonNameTaken, "children").In(recheck).
 		Because("%s is controlled by somebody else; remove it, or name the cluster otherwise", c.Ref)
 }
 
-// remains waits for pods of an earlier StatefulSet of one of the first shards to be gone. One that is made before that
+// waitForOldPods waits for pods of an earlier StatefulSet of one of the first shards to be gone. One that is made before that
 // cannot have their names, and its controller tries again after a time that doubles with everything that happens to its
 // other pods: minutes soon.
-func (w World) remains(shards int) (fsm.Decision, bool) {
+func (w World) waitForOldPods(shards int) (fsm.Decision, bool) {
 	c, found := w.child(func(c Child) bool { return c.Remains != "" && c.Shard < shards })
 	return fsm.Wait(ReasonApplying, "children", "pods").In(recheck).
 		Because("pod %s, of a StatefulSet that was deleted, to be gone; then %s is made", c.Remains, c.Ref), found
@@ -87,7 +87,7 @@ func decideCreating(in input) fsm.Decision {
 
 func decideWaitingForPods(in input) fsm.Decision {
 	waits, missing := waitForPods(in.World)
-	if n, stuck := stuck(in.World); missing && stuck {
+	if n, stuck := stuckPod(in.World); missing && stuck {
 		return fsm.Do(waits.Reason, DeletePod{n.Name, n.UID, n.Version}).Because("%s", waits.Message)
 	}
 	if missing {
@@ -100,19 +100,19 @@ func decideWaitingForPods(in input) fsm.Decision {
 // would be another write for each that does.
 func waitForPods(w World) (fsm.Decision, bool) {
 	_, missing := w.missing()
-	if i := slices.IndexFunc(w.Nodes, troubled); missing && i >= 0 {
+	if i := slices.IndexFunc(w.Nodes, hasTrouble); missing && i >= 0 {
 		n := w.Nodes[i]
 		return fsm.Wait(ReasonPodsFailing, "pods", "valkey").In(recheck).Because("pod %s: %s", n.Name, n.Trouble), true
 	}
 	return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("every server to answer"), missing
 }
 
-// stuck is a pod that cannot start by a template that has been put right since: it
+// stuckPod is a pod that cannot start by a template that has been put right since: it
 // would never be replaced, because only deleting it does that. One at a time, and
 // only where no server has ever run.
-func stuck(w World) (topology.Node, bool) {
-	i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.UID != "" && n.Outdated && n.Unborn && n.Server == nil })
-	if _, barred := barred(w); i < 0 || barred {
+func stuckPod(w World) (topology.Node, bool) {
+	i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.UID != "" && n.Outdated && n.NeverRan && n.Server == nil })
+	if _, barred := refuseCreation(w); i < 0 || barred {
 		return topology.Node{}, false
 	}
 	return w.Nodes[i], true
@@ -123,8 +123,8 @@ func reflex(in input) (fsm.Decision, bool) {
 	if d, lost := keepReservation(in); lost {
 		return d, true
 	}
-	if effects := shield(in); len(effects) > 0 && slices.Contains(standing, in.Obj.Status.Phase) {
-		return fsm.Do(ReasonShielding, effects...).Because("pods that have no copy of their shard yet"), true
+	if effects := adjustDisruptionBudget(in); len(effects) > 0 && slices.Contains(standing, in.Obj.Status.Phase) {
+		return fsm.Do(ReasonAdjustingBudget, effects...).Because("pods that have no copy of their shard yet"), true
 	}
 	return heal(in)
 }
@@ -142,7 +142,7 @@ func keepReservation(in input) (fsm.Decision, bool) {
 	return fsm.Do(ReasonReserving, TakeReservation{}), true
 }
 
-func troubled(n topology.Node) bool { return n.Server == nil && n.Trouble != "" }
+func hasTrouble(n topology.Node) bool { return n.Server == nil && n.Trouble != "" }
 
 func paused(in input) (string, bool) { return "spec.paused to be unset", in.Obj.Spec.Paused }
 

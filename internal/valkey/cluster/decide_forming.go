@@ -9,7 +9,7 @@ import (
 )
 
 // decideInitializingCluster introduces newborn servers to each other. Each meets a
-// few (see mesh); the rest they hear of from those. Servers that were a cluster
+// few (see missingIntroductions); the rest they hear of from those. Servers that were a cluster
 // before, on volumes that outlived it, find each other again, and are it still.
 func decideInitializingCluster(in input) fsm.Decision {
 	w := in.World
@@ -20,18 +20,18 @@ func decideInitializingCluster(in input) fsm.Decision {
 	if met {
 		return fsm.Fire(ClusterMeetComplete, ReasonMet)
 	}
-	if waits, barred := barred(w); barred {
+	if waits, barred := refuseCreation(w); barred {
 		return waits
 	}
-	if again := moved(in); len(again) > 0 {
+	if again := updateAddresses(in); len(again) > 0 {
 		return fsm.Do(ReasonMeeting, again...).Because("servers that were a cluster before to find each other")
 	}
 	const words = "every server to know every other"
-	if n, holds := w.Nodes.Holding(); holds && !acquainted(w.Nodes) {
+	if n, holds := w.Nodes.Holding(); holds && !allMet(w.Nodes) {
 		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
 			Because("%s holds keys or slots and is not introduced to who never knew it; volumes of an earlier cluster need its masters and replicas", n.Name)
 	}
-	if missing := mesh(w.Nodes); len(missing) > 0 {
+	if missing := missingIntroductions(w.Nodes); len(missing) > 0 {
 		return fsm.Do(ReasonMeeting, Meet{missing}).Because(words)
 	}
 	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because("%s", atLength(in, words, doubt))
@@ -47,7 +47,7 @@ func decideAssigningSlots(in input) fsm.Decision {
 	if count, _, contested := w.Nodes.Assigned(); count == topology.TotalSlots && !contested {
 		return fsm.Fire(SlotsAssigned, ReasonAssigned)
 	}
-	if waits, barred := barred(w); barred {
+	if waits, barred := refuseCreation(w); barred {
 		return waits
 	}
 	var effects []fsm.Effect
@@ -57,9 +57,9 @@ func decideAssigningSlots(in input) fsm.Decision {
 		if _, owned := shard.Owner(); owned {
 			continue
 		}
-		free, found := newbornOf(shard, first[i])
+		free, found := emptyNode(shard, first[i])
 		share := topology.Share(i, w.Shape.Masters())
-		if !found || claimed(w.Nodes, share) {
+		if !found || anyClaimed(w.Nodes, share) {
 			return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
 				Because("shard %d has no server that holds nothing, or its slots have an owner", i)
 		}
@@ -72,15 +72,15 @@ func decideAssigningSlots(in input) fsm.Decision {
 	return fsm.Do(ReasonAssigning, effects...).Because(words)
 }
 
-// newbornOf is a server of a shard that holds nothing: the one that is preferred, if that is one.
-func newbornOf(shard topology.Nodes, preferred string) (topology.Node, bool) {
+// emptyNode is a server of a shard that holds nothing: the one that is preferred, if that is one.
+func emptyNode(shard topology.Nodes, preferred string) (topology.Node, bool) {
 	i := slices.IndexFunc(shard, func(n topology.Node) bool { return n.Name == preferred })
 	if i >= 0 {
-		if n, is := shard[i : i+1].Newborn(); is {
+		if n, is := shard[i : i+1].HoldingNothing(); is {
 			return n, true
 		}
 	}
-	return shard.Newborn()
+	return shard.HoldingNothing()
 }
 
 // decideConfiguringReplicas attaches replicas, and then lets whoever is misjudged
@@ -92,12 +92,12 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 		return waits
 	}
 	const words = "every replica to follow its primary, and all to agree on it and serve"
-	hasty := unlike(w.Nodes, nodeTimeout(in))
+	hasty := membersWithOtherTimeout(w.Nodes, nodeTimeout(in))
 	doubt, well := w.formedWell()
 	if well && len(hasty) == 0 {
 		return fsm.Fire(ReplicasConfigured, ReasonReplicated)
 	}
-	if waits, barred := barred(w); barred {
+	if waits, barred := refuseCreation(w); barred {
 		return waits
 	}
 	effects, waits, stuck := attach(w)
@@ -105,7 +105,7 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 		return waits
 	}
 	if len(effects) == 0 {
-		effects = moved(in) // servers call each other connected while they only try
+		effects = updateAddresses(in) // servers call each other connected while they only try
 	}
 	if len(effects) == 0 {
 		effects = raiseEpochs(in)
@@ -122,7 +122,7 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 // atLength adds what is in the way to the words of a phase that lasts. Before that every look would find something else,
 // and write it down.
 func atLength(in input, words, doubt string) string {
-	if doubt == "" || in.Now.Sub(in.Obj.Status.Since.Time) < quietly {
+	if doubt == "" || in.Now.Sub(in.Obj.Status.Since.Time) < raiseEpochAfter {
 		return words
 	}
 	return words + "; now " + doubt
@@ -150,10 +150,10 @@ func attach(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
 	return effects, fsm.Decision{}, false
 }
 
-// barred says why no command of creation may be given at all: a cluster was formed
+// refuseCreation waits, and says why no creation command may be given at all: a cluster was formed
 // here, the reservation is not known to be ours, or servers of another cluster, or
 // of an earlier life of this one, are known to ours.
-func barred(w World) (fsm.Decision, bool) {
+func refuseCreation(w World) (fsm.Decision, bool) {
 	switch id, by, found := w.Nodes.UnknownServer(); {
 	case w.Formed:
 		return fsm.Wait(ReasonFormedBefore, "children").In(recheck).Because("a formed cluster is not made"), true
@@ -174,8 +174,8 @@ func holdsKeys(nodes topology.Nodes) bool {
 	return slices.ContainsFunc(nodes, func(n topology.Node) bool { return n.Server != nil && !n.Server.Empty })
 }
 
-// claimed says that somebody is seen by anybody as the owner of one of the slots.
-func claimed(nodes topology.Nodes, slots topology.Slots) bool {
+// anyClaimed says that somebody is seen by anybody as the owner of one of the slots.
+func anyClaimed(nodes topology.Nodes, slots topology.Slots) bool {
 	for _, n := range nodes {
 		for _, p := range n.Server.View {
 			if p.Slots.Overlaps(slots) {

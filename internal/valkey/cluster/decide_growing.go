@@ -14,13 +14,13 @@ func decideScalingUpStatefulSet(in input) fsm.Decision {
 		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
 	}
 	if c, taken := w.foreign(); taken {
-		return nameTaken(c)
+		return waitForName(c)
 	}
 	const words = "new pods' StatefulSets to be applied and seen by their controllers"
-	if effects := growth(in); len(effects) > 0 {
+	if effects := growStatefulSets(in); len(effects) > 0 {
 		return fsm.Do(ReasonApplying, effects...).Because(words)
 	}
-	if waits, blocked := w.remains(len(Wanted(in.Obj))); blocked {
+	if waits, blocked := w.waitForOldPods(len(Wanted(in.Obj))); blocked {
 		return waits
 	}
 	if _, unsettled := w.unsettled(); unsettled || grows(in) {
@@ -42,23 +42,23 @@ func decideAddingNodesToCluster(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	if d, unknown := acquaint(w, w.Nodes); unknown {
+	if d, unknown := meetAll(w, w.Nodes); unknown {
 		return d
 	}
 	return fsm.Fire(NodesAdded, ReasonMet)
 }
 
-// acquaint sees to it that all servers know each other, as long as some do not.
-func acquaint(w World, all topology.Nodes) (d fsm.Decision, unknown bool) {
+// meetAll sees to it that all servers know each other, as long as some do not.
+func meetAll(w World, all topology.Nodes) (d fsm.Decision, unknown bool) {
 	const words = "new servers to be known to all others"
-	effects, waits, stuck := welcome(w, all)
+	effects, waits, stuck := introduceNewNodes(w, all)
 	switch {
 	case stuck:
 		return waits, true
 	case len(effects) > 0:
 		return fsm.Do(ReasonMeeting, effects...).Because(words), true
 	}
-	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because(words), !acquainted(w.Nodes)
+	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because(words), !allMet(w.Nodes)
 }
 
 // decideRebalancingSlots gives new shards their share. Their replicas are attached
@@ -68,10 +68,10 @@ func decideRebalancingSlots(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	if d, unknown := acquaint(w, w.Nodes); unknown { // who had no slots yet may have been replaced
+	if d, unknown := meetAll(w, w.Nodes); unknown { // who had no slots yet may have been replaced
 		return d
 	}
-	if d, early := tooEarly(w, len(w.Shape)); early {
+	if d, early := prepareNewShards(w, len(w.Shape)); early {
 		return d
 	}
 	if d, moving := move(in, len(w.Shape)); moving {
@@ -80,24 +80,24 @@ func decideRebalancingSlots(in input) fsm.Decision {
 	return fsm.Fire(SlotsRebalanced, ReasonBalanced)
 }
 
-// tooEarly sees to it that those of the first shards that own nothing yet have their
+// prepareNewShards sees to it that those of the first shards that own nothing yet have their
 // replicas, and serve, before they are given anything.
-func tooEarly(w World, shards int) (fsm.Decision, bool) {
+func prepareNewShards(w World, shards int) (fsm.Decision, bool) {
 	if effects := attachEmpty(w, shards); len(effects) > 0 {
 		return fsm.Do(ReasonReplicating, effects...).Because("the replicas of new shards to follow their primaries"), true
 	}
-	if n, behind := Concerned(w.Nodes, shards).Unsynced(); behind {
+	if n, behind := NodesOfSlotShards(w.Nodes, shards).Unsynced(); behind {
 		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be in sync, before slots are moved", n.Name), true
 	}
 	staying := slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Shard >= shards })
-	if n, idle := hesitates(staying); idle {
+	if n, idle := notServing(staying); idle {
 		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be ready to serve, before slots are moved", n.Name), true
 	}
 	return fsm.Decision{}, false
 }
 
-// Concerned are the nodes of shards that have slots, or are to have some. What becomes of others does not matter.
-func Concerned(nodes topology.Nodes, shards int) topology.Nodes {
+// NodesOfSlotShards are the nodes of shards that have slots, or are to have some. What becomes of others does not matter.
+func NodesOfSlotShards(nodes topology.Nodes, shards int) topology.Nodes {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n topology.Node) bool {
 		_, owned := nodes.Shard(n.Shard).Owner()
 		return n.Shard >= shards && !owned
@@ -125,9 +125,9 @@ func decideConfiguringNewReplicas(in input) fsm.Decision {
 	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s", atLength(in, words, doubt))
 }
 
-// hesitates is a server that would refuse clients what it is given: one that has just
+// notServing is a server that would refuse clients what it is given: one that has just
 // joined does not trust what it knows for a while.
-func hesitates(nodes topology.Nodes) (topology.Node, bool) {
+func notServing(nodes topology.Nodes) (topology.Node, bool) {
 	i := slices.IndexFunc(nodes, func(n topology.Node) bool { return !n.Server.OK })
 	if i < 0 {
 		return topology.Node{}, false
@@ -147,7 +147,7 @@ func attachEmpty(w World, shards int) (effects []fsm.Effect) {
 			continue
 		}
 		for _, n := range shard {
-			if n.Name != first.Name && free(w, n) && n.Server.Knows(first.Server.ID) {
+			if n.Name != first.Name && mayFollow(w, n) && n.Server.Knows(first.Server.ID) {
 				effects = append(effects, Replicate{memberOf(n), memberOf(first)})
 			}
 		}
@@ -155,8 +155,8 @@ func attachEmpty(w World, shards int) (effects []fsm.Effect) {
 	return effects
 }
 
-// free says that a server may follow another: it holds nothing, and if it follows one already, that one is gone.
-func free(w World, n topology.Node) bool {
+// mayFollow says that a server may follow another: it holds nothing, and if it follows one already, that one is gone.
+func mayFollow(w World, n topology.Node) bool {
 	self := n.Server.Self()
 	_, answers := w.Nodes.ByID(self.Follows)
 	return n.Server.Empty && self.Slots == "" && (self.Follows == "" || !answers && !seenAlive(w.Nodes, self.Follows))
@@ -172,5 +172,5 @@ func primaryOf(shard topology.Nodes) (first topology.Node, found bool) {
 			}
 		}
 	}
-	return shard.Newborn()
+	return shard.HoldingNothing()
 }

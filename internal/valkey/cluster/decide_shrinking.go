@@ -15,17 +15,17 @@ import (
 func decideEvacuatingSlots(in input) fsm.Decision {
 	seen := len(in.World.Nodes) == in.World.Shape.Nodes()
 	in.World.Nodes = slices.DeleteFunc(slices.Clone(in.World.Nodes), func(n topology.Node) bool {
-		return n.Server == nil && n.Shard >= len(Wanted(in.Obj)) && !needed(in, n)
+		return n.Server == nil && n.Shard >= len(Wanted(in.Obj)) && !shardStillServes(in, n)
 	})
 	w := in.World
 	if _, silent := w.Nodes.Silent(); silent || !seen {
 		waits, _ := waitForPods(w)
 		return waits
 	}
-	if d, early := unacquainted(in); early {
+	if d, early := meetStayingNodes(in); early {
 		return d
 	}
-	if d, early := tooEarly(w, len(Wanted(in.Obj))); early {
+	if d, early := prepareNewShards(w, len(Wanted(in.Obj))); early {
 		return d
 	}
 	if d, moving := move(in, len(Wanted(in.Obj))); moving {
@@ -34,11 +34,11 @@ func decideEvacuatingSlots(in input) fsm.Decision {
 	return fsm.Fire(SlotsMigrated, ReasonBalanced)
 }
 
-// unacquainted sees to it that those that stay are one cluster: shards may have been added, and taken back in part.
-func unacquainted(in input) (fsm.Decision, bool) {
+// meetStayingNodes sees to it that those that stay are one cluster: shards may have been added, and taken back in part.
+func meetStayingNodes(in input) (fsm.Decision, bool) {
 	w, wanted := in.World, Wanted(in.Obj)
 	w.Nodes = slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard] })
-	return acquaint(w, in.World.Nodes)
+	return meetAll(w, in.World.Nodes)
 }
 
 // linger is how long a server that serves nothing any more goes on telling clients who
@@ -65,14 +65,14 @@ func decideRemovingNodesFromCluster(in input) fsm.Decision {
 	if d, owns := handOver(in); owns {
 		return d
 	}
-	if doubt := plan.Behind(w.Nodes, leaving(in), lag); doubt != "" {
+	if doubt := plan.WhoIsBehind(w.Nodes, leaving(in), lag); doubt != "" {
 		return fsm.Wait(ReasonNoCopy, "valkey").In(recheck).Because("those that stay to have all of their shard, before others of it go: %s", doubt)
 	}
 	const words = "servers that go to be forgotten by those that stay"
 	if left := linger - in.Now.Sub(lastMoved(in)); left > 0 {
 		return fsm.Wait(ReasonForgetting, "valkey").In(left).Because("clients to hear from servers that go where their slots are")
 	}
-	effects, doubt := forgets(in)
+	effects, doubt := forgetLeavingNodes(in)
 	switch {
 	case len(effects) > 0:
 		return fsm.Do(ReasonForgetting, effects...).Because(words)
@@ -93,27 +93,27 @@ func serves(nodes topology.Nodes, id string) bool {
 	})
 }
 
-// forgets is who that stays still knows any that go, or why those may not be forgotten yet.
-func forgets(in input) (effects []fsm.Effect, doubt string) {
+// forgetLeavingNodes has those that stay forget those that go, or says why these may not be forgotten yet.
+func forgetLeavingNodes(in input) (effects []fsm.Effect, doubt string) {
 	var ids []string
 	for _, gone := range in.World.Nodes {
 		if gone.Server != nil && leaves(in, gone) {
 			ids = append(ids, gone.Server.ID)
 		}
 	}
-	at := knowing(in, ids...)
+	at := membersThatKnow(in, ids...)
 	if len(at) == 0 {
 		return nil, ""
 	}
-	proof, doubt := plan.ProveDismiss(in.World.Nodes, leaving(in), lag)
+	proof, doubt := plan.ProveForgetLeaving(in.World.Nodes, leaving(in), lag)
 	if doubt != "" {
 		return nil, doubt
 	}
 	return []fsm.Effect{Forget{at, ids, proof}}, ""
 }
 
-// knowing are those that stay and list one of these servers.
-func knowing(in input, ids ...string) (members []Member) {
+// membersThatKnow are those that stay and list one of these servers.
+func membersThatKnow(in input, ids ...string) (members []Member) {
 	for _, by := range in.World.Nodes {
 		if by.Server == nil || leaves(in, by) {
 			continue
@@ -133,13 +133,13 @@ func decideScalingDownStatefulSet(in input) fsm.Decision {
 		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
 	}
 	// Who was forgotten and did not go in time is met again.
-	if effects, _ := forgets(in); len(effects) > 0 {
+	if effects, _ := forgetLeavingNodes(in); len(effects) > 0 {
 		return fsm.Do(ReasonForgetting, effects...).Because("servers that go to be forgotten by those that stay")
 	}
-	if n, silent := staying(in).Nodes.Silent(); silent {
+	if n, silent := withoutLeaving(in).Nodes.Silent(); silent {
 		return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("%s to answer, before others go", n.Name)
 	}
-	effects, doubt := shrinkage(in)
+	effects, doubt := shrinkStatefulSets(in)
 	if doubt != "" {
 		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).Because("%s", doubt)
 	}
@@ -163,9 +163,9 @@ func leaving(in input) (names []string) {
 	return names
 }
 
-// shrinkage removes the last shards and makes others narrower, if nothing is in the pods
+// shrinkStatefulSets removes the last shards and makes others narrower, if nothing is in the pods
 // that go.
-func shrinkage(in input) (effects []fsm.Effect, doubt string) {
+func shrinkStatefulSets(in input) (effects []fsm.Effect, doubt string) {
 	w, wanted, gone := in.World, Wanted(in.Obj), leaving(in)
 	if len(gone) == 0 {
 		return nil, ""

@@ -36,29 +36,29 @@ func decideRunning(in input) fsm.Decision {
 	if why, lacks := w.lacks(); lacks {
 		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because("%s", why)
 	}
-	if effects := asked(in); len(effects) > 0 {
+	if effects := applyAsks(in); len(effects) > 0 {
 		return fsm.Do(ReasonUpgrading, effects...).Because("%s", healthyWords(w))
 	}
 	scales, pending := scale(in)
 	if pending && !scales.Waits() && approved(in) {
 		return scales
 	}
-	reason, words := stands(in)
-	if effects := housekeeping(in); len(effects) > 0 {
+	reason, words := healthySummary(in)
+	if effects := maintain(in); len(effects) > 0 {
 		return fsm.Do(reason, effects...).Because("%s", words)
 	}
 	if pending {
-		return attentive(in, scales)
+		return recheckSoon(in, scales)
 	}
 	if spreads, is := spreadPrimaries(in); is && reason == ReasonClusterHealthy {
 		return spreads
 	}
-	return attentive(in, fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words))
+	return recheckSoon(in, fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words))
 }
 
-// attentive looks again soon while an upgrade works on the cluster: its status asks for templates,
+// recheckSoon looks again soon while an upgrade works on the cluster: its status asks for templates,
 // and that event may be lost.
-func attentive(in input, d fsm.Decision) fsm.Decision {
+func recheckSoon(in input, d fsm.Decision) fsm.Decision {
 	if in.World.Upgrade == nil || !d.Waits() || d.After > 0 && d.After <= recheck {
 		return d
 	}
@@ -73,28 +73,28 @@ func decideDegraded(in input) fsm.Decision {
 	if why, lacks := in.World.lacks(); lacks {
 		doubt = why
 	}
-	if effects := asked(in); len(effects) > 0 {
+	if effects := applyAsks(in); len(effects) > 0 {
 		return fsm.Do(ReasonUpgrading, effects...).Because("%s", doubt)
 	}
 	majority, gone := majorityLost(in)
-	if gone && takeover(in, in.World.Nodes.Owners()) != "" { // something is left, which a person can bring back
-		return withHousekeeping(in, ReasonMajorityLost, majority)
+	if gone && takeoverCommand(in, in.World.Nodes.Owners()) != "" { // something is left, which a person can bring back
+		return waitAndMaintain(in, ReasonMajorityLost, majority)
 	}
 	if words, lost := shardLost(in); lost {
-		return withHousekeeping(in, ReasonDataLost, words)
+		return waitAndMaintain(in, ReasonDataLost, words)
 	}
 	if gone {
-		return withHousekeeping(in, ReasonMajorityLost, majority)
+		return waitAndMaintain(in, ReasonMajorityLost, majority)
 	}
 	if scales, pending := scale(in); pending && !scales.Waits() && approved(in) {
 		return scales
 	}
-	return withHousekeeping(in, ReasonNodesMissing, doubt+drainHint(in))
+	return waitAndMaintain(in, ReasonNodesMissing, doubt+drainHint(in))
 }
 
-// withHousekeeping waits, and makes anew meanwhile what was lost.
-func withHousekeeping(in input, reason fsm.Reason, words string) fsm.Decision {
-	if effects := housekeeping(in); len(effects) > 0 {
+// waitAndMaintain waits, and makes anew meanwhile what was lost.
+func waitAndMaintain(in input, reason fsm.Reason, words string) fsm.Decision {
+	if effects := maintain(in); len(effects) > 0 {
 		return fsm.Do(reason, effects...).Because("%s", words)
 	}
 	return fsm.Wait(reason, "pods", "valkey", "children").In(recheck).Because("%s", words)
@@ -103,18 +103,18 @@ func withHousekeeping(in input, reason fsm.Reason, words string) fsm.Decision {
 // healthy says that nothing is left to wish for, or what is. Servers that were left
 // hasty would call each other failing too soon.
 func healthy(in input) (doubt string, is bool) {
-	if other := unlike(in.World.Nodes, nodeTimeout(in)); len(other) > 0 {
+	if other := membersWithOtherTimeout(in.World.Nodes, nodeTimeout(in)); len(other) > 0 {
 		return other[0].Pod + " has another node timeout than the spec", false
 	}
 	return in.World.healthy()
 }
 
-// housekeeping is what a cluster that stands has to do: first note that it may
+// maintain does what a cluster that stands has to do: first note that it may
 // hold data, then give back its reservation, then make anew what was lost.
 //
 // NOTE: the template of a StatefulSet that exists is left as it is, because any pod
 // that is lost comes back by it: what changes it must first see to the data.
-func housekeeping(in input) (effects []fsm.Effect) {
+func maintain(in input) (effects []fsm.Effect) {
 	w := in.World
 	if in.Obj.Spec.Paused {
 		return nil
@@ -126,29 +126,29 @@ func housekeeping(in input) (effects []fsm.Effect) {
 		effects = append(effects, ReleaseReservation{})
 	}
 	effects = append(effects, restoreTimeout(in)...)
-	for _, e := range w.apply(relabelled(w)) {
+	for _, e := range w.apply(shardsToRelabel(w)) {
 		if a := e.(ApplyChild); a.Child.Kind == KindStatefulSet && a.UID == "" {
-			a.Image = runs(w, in.Obj.Spec.Image)
+			a.Image = runningImage(w, in.Obj.Spec.Image)
 			e = a
 		}
 		effects = append(effects, e)
 	}
 	effects = append(effects, applyAccess(in)...)
 	effects = append(effects, applySettings(in)...)
-	upgrades, _ := follow(in)
+	upgrades, _ := requestUpgrade(in)
 	return append(effects, upgrades...)
 }
 
-// stands is what there is to say of a cluster that is healthy.
-func stands(in input) (fsm.Reason, string) {
-	_, follows := follow(in)
+// healthySummary is the reason and message of a healthy cluster.
+func healthySummary(in input) (fsm.Reason, string) {
+	_, follows := requestUpgrade(in)
 	switch {
 	case in.World.Upgrade != nil:
 		return ReasonUpgrading, "upgrade " + in.World.Upgrade.Name + " works on the cluster"
 	case follows != "":
 		return ReasonChangeNotApplied, follows
 	}
-	if words := abandoned(in.World); words != "" {
+	if words := whyAbandoned(in.World); words != "" {
 		return ReasonUpgradeAbandoned, words
 	}
 	return ReasonClusterHealthy, healthyWords(in.World) + drift(in)
@@ -165,7 +165,7 @@ func decideFailed(in input) fsm.Decision {
 	if after <= 0 && w.looked() {
 		return fsm.Fire(RecoveryInitiated, ReasonRecovering)
 	}
-	return lastWords(in).In(max(after, time.Second))
+	return repeatFailure(in).In(max(after, time.Second))
 }
 
 // decideDataLost begins anew only where the user said so beforehand.
@@ -190,8 +190,8 @@ func recoverAfter(in input) time.Duration {
 	return min(max(wait, firstRecovery), lastRecovery)
 }
 
-// lastWords are those of the move that led here: the World does not show them.
-func lastWords(in input) fsm.Decision {
+// repeatFailure waits with the reason and message of the move that led here: the World does not show them.
+func repeatFailure(in input) fsm.Decision {
 	move, known := fsm.LastMove(&in.Obj.Status.Progress, Failed)
 	if !known || move.Event == DataLost {
 		move.Reason, move.Message = ReasonUnfinished, "not done in time"

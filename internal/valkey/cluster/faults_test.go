@@ -18,8 +18,8 @@ func TestFaultIntroducesServersThatHoldData(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(InitializingCluster, func(in input) fsm.Decision {
 		w := in.World
-		if _, barred := barred(w); !barred && answering(w) && len(mesh(w.Nodes)) > 0 {
-			return fsm.Do(ReasonMeeting, Meet{mesh(w.Nodes)})
+		if _, barred := refuseCreation(w); !barred && answering(w) && len(missingIntroductions(w.Nodes)) > 0 {
+			return fsm.Do(ReasonMeeting, Meet{missingIntroductions(w.Nodes)})
 		}
 		return decideInitializingCluster(in)
 	})
@@ -40,10 +40,10 @@ func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
 	b := newBench().Deciding(AssigningSlots, func(in input) fsm.Decision {
 		w := in.World
 		var effects []fsm.Effect
-		_, barred := barred(w)
+		_, barred := refuseCreation(w)
 		for i := range w.Shape {
 			shard, share := w.Nodes.Shard(i), topology.Share(i, w.Shape.Masters())
-			if _, owned := shard.Owner(); !owned && !barred && answering(w) && !claimed(w.Nodes, share) {
+			if _, owned := shard.Owner(); !owned && !barred && answering(w) && !anyClaimed(w.Nodes, share) {
 				effects = append(effects, AddSlots{memberOf(shard[0]), share})
 			}
 		}
@@ -59,7 +59,7 @@ func TestFaultReplicaByOrdinal(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(ConfiguringReplicas, func(in input) fsm.Decision {
 		w := in.World
-		if _, barred := barred(w); !barred && answering(w) && !w.Nodes[1].Server.Holds() {
+		if _, barred := refuseCreation(w); !barred && answering(w) && !w.Nodes[1].Server.Holds() {
 			return fsm.Do(ReasonReplicating, Replicate{memberOf(w.Nodes[1]), memberOf(w.Nodes[0])})
 		}
 		return decideConfiguringReplicas(in)
@@ -148,7 +148,7 @@ func TestFaultDeletesPodsThatRan(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(WaitingForPods, func(in input) fsm.Decision {
 		for _, n := range in.World.Nodes {
-			if _, barred := barred(in.World); !barred && n.UID != "" && n.Server == nil {
+			if _, barred := refuseCreation(in.World); !barred && n.UID != "" && n.Server == nil {
 				return fsm.Do(ReasonPodsFailing, DeletePod{n.Name, n.UID, n.Version})
 			}
 		}

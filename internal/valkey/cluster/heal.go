@@ -13,8 +13,8 @@ import (
 // which takes moments: who comes there first would be introduced alone.
 var standing = slices.Concat([]fsm.Phase{VerifyingClusterHealth, Running, Degraded, Failed}, growing[1:], shrinking)
 
-// mostHosts is how many others a server that moved is introduced to: they tell the rest.
-const mostHosts = 4
+// mostToMeet is how many others a server that moved is introduced to: they tell the rest.
+const mostToMeet = 4
 
 // heal brings back what a cluster that was formed has lost of itself, and can be brought
 // back without a choice: servers that moved are introduced at their new address, new
@@ -30,15 +30,15 @@ func heal(in input) (fsm.Decision, bool) {
 		words string
 	}{
 		{promoteReplica, "a replica to take over from a primary that has ended"},
-		{moved, "servers to be known at their new address"},
+		{updateAddresses, "servers to be known at their new address"},
 		{rejoinNodes, "servers that were to go, and are wanted again, to be known again"},
-		{joining, "servers in the place of lost ones to join"},
-		{following, "servers in the place of lost ones to follow their primary"},
+		{joinEmptyNodes, "servers in the place of lost ones to join"},
+		{attachReplicas, "servers in the place of lost ones to follow their primary"},
 		{raiseEpochs, "a replica that is taken for a primary to be believed"},
 		{forgetFailedNodes, "servers that are gone to be forgotten"},
 		{restartEmptyShards, "servers that lost their data, and wait for who had a copy, to begin anew"},
 		{forgetSlotOwners, "the owner of slots whose data is gone to be forgotten"},
-		{replaced, "a shard that lost all its data to serve again, with nothing"},
+		{refillLostShards, "a shard that lost all its data to serve again, with nothing"},
 	} {
 		if effects := part.of(in); len(effects) > 0 {
 			return fsm.Do(ReasonHealing, effects...).Because("%s", part.words), true
@@ -47,15 +47,15 @@ func heal(in input) (fsm.Decision, bool) {
 	return fsm.Decision{}, false
 }
 
-// moved introduces servers to those that look for them elsewhere. After all pods were
+// updateAddresses introduces servers to those that look for them elsewhere. After all pods were
 // restarted everyone does, and nobody would find anybody.
-func moved(in input) (effects []fsm.Effect) {
+func updateAddresses(in input) (effects []fsm.Effect) {
 	var meet Meet
 	for _, n := range in.World.Nodes {
 		if n.Server == nil || leaves(in, n) {
 			continue
 		}
-		if to := knowsOldAddress(in.World.Nodes, n); len(to) > 0 {
+		if to := membersWithOldAddress(in.World.Nodes, n); len(to) > 0 {
 			meet.Introductions = append(meet.Introductions, Introduction{memberOf(n), to})
 		}
 	}
@@ -70,39 +70,45 @@ func (e Meet) effects() []fsm.Effect {
 	return []fsm.Effect{e}
 }
 
-// knowsOldAddress are some of those who know a server, and look for it where it is not.
-func knowsOldAddress(nodes topology.Nodes, n topology.Node) (to []Member) {
+// membersWithOldAddress are some of those who know a server, and look for it where it is not.
+func membersWithOldAddress(nodes topology.Nodes, n topology.Node) (to []Member) {
 	for _, by := range nodes {
-		if by.Server == nil || by.Name == n.Name || len(to) == mostHosts || !n.Server.Knows(by.Server.ID) {
+		if by.Server == nil || by.Name == n.Name || len(to) == mostToMeet || !n.Server.Knows(by.Server.ID) {
 			continue
 		}
-		if p, listed := by.Server.Peer(n.Server.ID); listed && p.State != topology.Handshake && p.Addr != n.Addr {
+		if knowsOldAddress(by, n) {
 			to = append(to, memberOf(by))
 		}
 	}
 	return to
 }
 
-// joining introduces servers that hold nothing, in shards that others serve.
-func joining(in input) (effects []fsm.Effect) {
-	w := staying(in)
+// knowsOldAddress says that a server has another address of a node in its node table than the node's own.
+func knowsOldAddress(by, of topology.Node) bool {
+	p, listed := by.Server.Peer(of.Server.ID)
+	return listed && p.State != topology.Handshake && p.Addr != of.Addr
+}
+
+// joinEmptyNodes introduces servers that hold nothing, in shards that others serve.
+func joinEmptyNodes(in input) (effects []fsm.Effect) {
+	w := withoutLeaving(in)
 	w.Nodes = slices.DeleteFunc(w.Nodes, func(n topology.Node) bool {
 		_, owned := in.World.Nodes.Shard(n.Shard).Owner()
 		return !owned
 	})
-	effects, _, _ = welcome(w, in.World.Nodes)
+	effects, _, _ = introduceNewNodes(w, in.World.Nodes)
 	return effects
 }
 
-// staying is the World without those who are to go now.
-func staying(in input) World {
+// withoutLeaving is the World without those who are to go now.
+func withoutLeaving(in input) World {
 	w := in.World
 	w.Nodes = slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return leaves(in, n) })
 	return w
 }
 
-// following attaches servers that hold nothing and are known to the owner of their shard.
-func following(in input) (effects []fsm.Effect) {
+// attachReplicas attaches servers that hold nothing and are known to the owner of their shard.
+func attachReplicas(in input) (effects []fsm.Effect) {
 	w := in.World
 	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
@@ -130,7 +136,7 @@ func forgetFailedNodes(in input) (effects []fsm.Effect) {
 		return nil
 	}
 	// Who has no address is not looked for, and so never found to fail.
-	ids, at := missed(in.World.Nodes, topology.Failed, topology.Unlocated)
+	ids, at := serversInStates(in.World.Nodes, topology.Failed, topology.Unlocated)
 	for _, id := range ids {
 		if proof, doubt := plan.ProveForget(in.World.Nodes, id); doubt == "" {
 			effects = append(effects, Forget{at[id], []string{id}, proof})
@@ -139,8 +145,8 @@ func forgetFailedNodes(in input) (effects []fsm.Effect) {
 	return effects
 }
 
-// missed are servers that everybody sees in one of these states, and who lists them.
-func missed(nodes topology.Nodes, states ...topology.State) (ids []string, at map[string][]Member) {
+// serversInStates are servers that everybody sees in one of these states, and who lists them.
+func serversInStates(nodes topology.Nodes, states ...topology.State) (ids []string, at map[string][]Member) {
 	at = map[string][]Member{}
 	alive := map[string]bool{}
 	for _, by := range nodes {
@@ -164,9 +170,9 @@ func missed(nodes topology.Nodes, states ...topology.State) (ids []string, at ma
 	return slices.DeleteFunc(ids, func(id string) bool { return alive[id] }), at
 }
 
-// apart is a server that answers and has no part in the cluster: it neither serves the
+// detachedNode is a server that answers and has no part in the cluster: it neither serves the
 // slots of its shard nor follows who does.
-func apart(w World) (topology.Node, bool) {
+func detachedNode(w World) (topology.Node, bool) {
 	for i := range w.Shape {
 		shard := w.Nodes.Shard(i)
 		owner, owned := shard.Owner()

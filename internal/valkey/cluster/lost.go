@@ -55,17 +55,17 @@ func shardLost(in input) (words string, is bool) {
 	switch {
 	case len(lost) == 0:
 		return "", false
-	case in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !replaceable(in):
+	case in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !mayRefillLostShards(in):
 		return fmt.Sprintf("shard %d came back empty while slots were on their way, whose keys may be elsewhere; see SlotsLost in the runbook", lost[0]), true
-	case replaceable(in):
+	case mayRefillLostShards(in):
 		return fmt.Sprintf("shard %d came back empty; spec.onTotalLoss asks for an empty one", lost[0]), true
 	}
 	return fmt.Sprintf("shard %d came back empty; restore its data, or set spec.onTotalLoss to Recreate to go on without", lost[0]), true
 }
 
-// replaceable says that shards that were lost may begin anew: the user said so, and no slot
+// mayRefillLostShards says that shards that were lost may begin anew: the user said so, and no slot
 // is on its way, whose keys may be elsewhere.
-func replaceable(in input) bool {
+func mayRefillLostShards(in input) bool {
 	return in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && in.World.Migration != Moving && openSlots(in.World) == 0 && len(lostShards(in)) > 0
 }
 
@@ -81,7 +81,7 @@ func dataMissing(in input, n topology.Node) bool {
 // NOTE: what would be lost is the name of the server. Of its data there is none: it said so, it
 // is not on a volume, and nobody else of its shard, who all answer, has any.
 func restartEmptyShards(in input) (effects []fsm.Effect) {
-	if !replaceable(in) {
+	if !mayRefillLostShards(in) {
 		return nil
 	}
 	lost := lostShards(in)
@@ -102,11 +102,11 @@ func restartEmptyShards(in input) (effects []fsm.Effect) {
 
 // forgetSlotOwners lets everyone forget the owners of slots whose data is gone.
 func forgetSlotOwners(in input) (effects []fsm.Effect) {
-	if !replaceable(in) {
+	if !mayRefillLostShards(in) {
 		return nil
 	}
 	// Where half of the primaries are gone, the others never come to call them failed.
-	ids, at := missed(in.World.Nodes, topology.Failed, topology.Unlocated, topology.Suspected)
+	ids, at := serversInStates(in.World.Nodes, topology.Failed, topology.Unlocated, topology.Suspected)
 	for _, id := range ids {
 		if proof, doubt := plan.ProveForgetSlotOwner(in.World.Nodes, id); doubt == "" {
 			effects = append(effects, ForgetSlotOwner{at[id], id, proof})
@@ -115,26 +115,26 @@ func forgetSlotOwners(in input) (effects []fsm.Effect) {
 	return effects
 }
 
-// replaced introduces the servers of shards that were lost, and gives them the slots that
+// refillLostShards introduces the servers of shards that were lost, and gives them the slots that
 // nobody is seen to own by anybody.
-func replaced(in input) (effects []fsm.Effect) {
-	free := unclaimed(in.World.Nodes)
-	if count, _, _ := in.World.Nodes.Assigned(); count == 0 || !replaceable(in) || free.Count() != topology.TotalSlots-count {
+func refillLostShards(in input) (effects []fsm.Effect) {
+	free := unclaimedSlots(in.World.Nodes)
+	if count, _, _ := in.World.Nodes.Assigned(); count == 0 || !mayRefillLostShards(in) || free.Count() != topology.TotalSlots-count {
 		return nil
 	}
-	w := staying(in)
-	if effects, _, stuck := welcome(w, in.World.Nodes); len(effects) > 0 || stuck || !acquainted(w.Nodes) {
+	w := withoutLeaving(in)
+	if effects, _, stuck := introduceNewNodes(w, in.World.Nodes); len(effects) > 0 || stuck || !allMet(w.Nodes) {
 		return effects
 	}
 	lost := lostShards(in)
 	for k, i := range lost {
-		effects = append(effects, AddSlots{memberOf(w.Nodes.Shard(i)[0]), part(free, k, len(lost))})
+		effects = append(effects, AddSlots{memberOf(w.Nodes.Shard(i)[0]), nthPart(free, k, len(lost))})
 	}
 	return effects
 }
 
-// unclaimed are the slots that nobody is seen to own.
-func unclaimed(nodes topology.Nodes) topology.Slots {
+// unclaimedSlots are the slots that nobody is seen to own.
+func unclaimedSlots(nodes topology.Nodes) topology.Slots {
 	free := topology.Range(0, topology.TotalSlots-1)
 	for _, n := range nodes {
 		if n.Server == nil {
@@ -147,8 +147,8 @@ func unclaimed(nodes topology.Nodes) topology.Slots {
 	return free
 }
 
-// part is one of n parts of slots that are about equal.
-func part(slots topology.Slots, k, n int) (out topology.Slots) {
+// nthPart is one of n parts of slots that are about equal.
+func nthPart(slots topology.Slots, k, n int) (out topology.Slots) {
 	list := slots.List()
 	list = list[k*len(list)/n : (k+1)*len(list)/n]
 	for first := 0; first < len(list); {

@@ -14,7 +14,7 @@ import (
 func shardIsLost(c *valkeyv1.ValkeyCluster, w *World) {
 	c.Spec.OnTotalLoss = valkeyv1.RecreateOnTotalLoss
 	for _, i := range []int{2, 3} {
-		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+		w.Nodes[i] = startedNode(w.Nodes[i].Pod, "valkey:8.1")
 		s := w.Nodes[i].Server
 		s.ID = "new id of " + w.Nodes[i].Name
 		s.View[0].ID, s.View[0].Shard = s.ID, s.ID
@@ -78,8 +78,8 @@ func mend(c *valkeyv1.ValkeyCluster, w World) (story []string) {
 			story = append(story, e.String())
 			command(w.Nodes, e)
 		}
-		befriend(w.Nodes)
-		converse(w.Nodes)
+		endHandshakes(w.Nodes)
+		gossip(w.Nodes)
 	}
 	return story
 }
@@ -164,7 +164,7 @@ func TestALostMajorityServesAgain(t *testing.T) {
 	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = Degraded, *ago(1), 1
 	shardIsLost(c, &w)
 	for _, i := range []int{0, 1} {
-		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+		w.Nodes[i] = startedNode(w.Nodes[i].Pod, "valkey:8.1")
 		s := w.Nodes[i].Server
 		s.ID = "new id of " + w.Nodes[i].Name
 		s.View[0].ID, s.View[0].Shard = s.ID, s.ID
@@ -190,7 +190,7 @@ func TestALostShardIsNotAllThereIsToTell(t *testing.T) {
 	c, w := newCluster(), clone(made()[len(made())-1].world)
 	c.Status.Phase = Degraded
 	shardIsLost(c, &w)
-	n := newborn(w.Nodes[0].Pod, "valkey:8.1") // its replica has everything
+	n := startedNode(w.Nodes[0].Pod, "valkey:8.1") // its replica has everything
 	n.Server.ID, n.Server.View[0].ID = "new id of web-0-0", "new id of web-0-0"
 	w.Nodes[0] = n
 	if d := decideDegraded(input{Obj: c, World: w, Now: present}); d.Reason != ReasonMajorityLost || !strings.Contains(d.Message, "web-0-1") {
@@ -203,7 +203,7 @@ func TestALostShardAmongLostOnes(t *testing.T) {
 	c, w := newCluster(), clone(made()[len(made())-1].world)
 	c.Status.Phase, c.Spec.OnTotalLoss = Degraded, valkeyv1.RecreateOnTotalLoss
 	for i := range w.Nodes {
-		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+		w.Nodes[i] = startedNode(w.Nodes[i].Pod, "valkey:8.1")
 	}
 	a, b := w.Nodes[0].Server, w.Nodes[1].Server
 	a.View, b.View = append(a.View, b.View[0]), append(b.View, a.View[0])
@@ -257,7 +257,7 @@ func TestLostSlotsAreShared(t *testing.T) {
 	const slots = topology.Slots("1-4 7 9-10")
 	for n, want := range map[int][]topology.Slots{1: {slots}, 2: {"1-3", "4 7 9-10"}, 3: {"1-2", "3-4", "7 9-10"}} {
 		for k := range n {
-			if got := part(slots, k, n); got != want[k] {
+			if got := nthPart(slots, k, n); got != want[k] {
 				t.Errorf("%d of %d: %s", k, n, got)
 			}
 		}

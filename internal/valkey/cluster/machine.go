@@ -33,7 +33,7 @@ func replicatedBy(in input) time.Time {
 // forgottenBy is when servers that go should be gone: shards are handed over one after the other, and
 // those that stay may have to copy theirs first.
 func forgottenBy(in input) time.Time {
-	if plan.Behind(in.World.Nodes, leaving(in), lag) != "" {
+	if plan.WhoIsBehind(in.World.Nodes, leaving(in), lag) != "" {
 		return in.Now.Add(copyTimeout)
 	}
 	return in.Now.Add(formTimeout + time.Duration(len(in.World.Shape))*handOverTakes)
@@ -170,7 +170,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 			ScalingUpStatefulSet: {
 				Doc:        "Making the StatefulSets of new shards, and widening others.",
 				Class:      fsm.Working,
-				Decide:     operating(decideScalingUpStatefulSet),
+				Decide:     whenReserved(decideScalingUpStatefulSet),
 				On:         map[fsm.Event]fsm.Phase{StatefulSetScaled: WaitingForNewPods, ReconcileError: Failed},
 				Within:     applyTimeout,
 				Late:       ReconcileError,
@@ -180,7 +180,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 			WaitingForNewPods: {
 				Doc:        "Waiting until every server answers, the new ones, too.",
 				Class:      fsm.Working,
-				Decide:     operating(decideWaitingForNewPods),
+				Decide:     whenReserved(decideWaitingForNewPods),
 				On:         map[fsm.Event]fsm.Phase{PodsRunning: AddingNodesToCluster, ReconcileError: Failed},
 				Within:     podTimeout,
 				Late:       ReconcileError,
@@ -189,7 +189,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 			AddingNodesToCluster: {
 				Doc:        "Introducing the new servers to the others.",
 				Class:      fsm.Working,
-				Decide:     operating(decideAddingNodesToCluster),
+				Decide:     whenReserved(decideAddingNodesToCluster),
 				On:         map[fsm.Event]fsm.Phase{NodesAdded: RebalancingSlots, ReconcileError: Failed},
 				Within:     formTimeout,
 				Late:       ReconcileError,
@@ -199,13 +199,13 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 			RebalancingSlots: {
 				Doc:    "Attaching the replicas of new shards, and then moving slots until every shard has its share.",
 				Class:  fsm.Working,
-				Decide: operating(decideRebalancingSlots),
+				Decide: whenReserved(decideRebalancingSlots),
 				On:     map[fsm.Event]fsm.Phase{SlotsRebalanced: ConfiguringNewReplicas},
 			},
 			ConfiguringNewReplicas: {
 				Doc:        "Attaching new replicas to the primary of their shard, until all agree on it.",
 				Class:      fsm.Working,
-				Decide:     operating(decideConfiguringNewReplicas),
+				Decide:     whenReserved(decideConfiguringNewReplicas),
 				On:         map[fsm.Event]fsm.Phase{ReplicasConfigured: VerifyingClusterHealth, ReconcileError: Failed},
 				Within:     copyTimeout,
 				Late:       ReconcileError,
@@ -215,13 +215,13 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 			EvacuatingSlots: {
 				Doc:    "Moving the slots of shards that are to go to those that stay.",
 				Class:  fsm.Working,
-				Decide: operating(decideEvacuatingSlots),
+				Decide: whenReserved(decideEvacuatingSlots),
 				On:     map[fsm.Event]fsm.Phase{SlotsMigrated: RemovingNodesFromCluster},
 			},
 			RemovingNodesFromCluster: {
 				Doc:        "Letting those that stay forget the servers that are to go.",
 				Class:      fsm.Working,
-				Decide:     operating(decideRemovingNodesFromCluster),
+				Decide:     whenReserved(decideRemovingNodesFromCluster),
 				On:         map[fsm.Event]fsm.Phase{NodesRemoved: ScalingDownStatefulSet, ReconcileError: Failed},
 				Until:      forgottenBy,
 				Late:       ReconcileError,
@@ -231,7 +231,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 			ScalingDownStatefulSet: {
 				Doc:        "Removing the StatefulSets of shards that are gone, and the last pods of others.",
 				Class:      fsm.Working,
-				Decide:     operating(decideScalingDownStatefulSet),
+				Decide:     whenReserved(decideScalingDownStatefulSet),
 				On:         map[fsm.Event]fsm.Phase{StatefulSetScaled: VerifyingClusterHealth, ReconcileError: Failed},
 				Within:     applyTimeout,
 				Late:       ReconcileError,

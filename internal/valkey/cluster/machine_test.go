@@ -207,15 +207,15 @@ func mishap(r *rand.Rand, w *World) {
 		n.Ready = false
 	case 4, 9:
 		n.Server, n.Trouble = nil, pick(r, "", "ImagePullBackOff")
-		n.UID, n.Unborn, n.Outdated, n.Ended = "u", r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
+		n.UID, n.NeverRan, n.Outdated, n.Ended = "u", r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
 		if n.Refused = r.IntN(2) == 0; n.Refused {
 			hangUp(r, w, n.Name)
 		}
 	case 5:
-		*n = newborn(n.Pod, "valkey:8.1")
+		*n = startedNode(n.Pod, "valkey:8.1")
 	case 6:
 		for i := range w.Nodes {
-			w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+			w.Nodes[i] = startedNode(w.Nodes[i].Pod, "valkey:8.1")
 		}
 	case 7:
 		*w = nothing(w.Shape)
@@ -286,7 +286,7 @@ func TestDataLost(t *testing.T) {
 		t.Fatal("a cluster that runs is not marked")
 	}
 	for i := range w.Nodes {
-		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+		w.Nodes[i] = startedNode(w.Nodes[i].Pod, "valkey:8.1")
 	}
 	for _, phase := range alive {
 		c := newCluster()

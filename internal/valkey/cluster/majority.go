@@ -13,11 +13,11 @@ func majorityLost(in input) (words string, lost bool) {
 	if quorum || len(owners) == 0 { // nobody was heard of who could be missed
 		return "", false
 	}
-	return doubt + ": bring back the pods of the others" + takeover(in, owners), true
+	return doubt + ": bring back the pods of the others" + takeoverCommand(in, owners), true
 }
 
-// takeover is the command for a replica of a primary that is gone for good.
-func takeover(in input, owners map[string]bool) string {
+// takeoverCommand is the command for a replica of a primary that is gone for good.
+func takeoverCommand(in input, owners map[string]bool) string {
 	for _, n := range in.World.Nodes {
 		if n.Server == nil {
 			continue

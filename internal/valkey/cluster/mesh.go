@@ -10,15 +10,15 @@ import (
 // servers' own gossip is as fast.
 const mostIntroductions = 512
 
-// mesh is who has yet to meet whom: in a ring, each server meets the one after it,
+// missingIntroductions is who has yet to meet whom: in a ring, each server meets the one after it,
 // the second, the fourth, and so on. That is a few introductions for each, and
 // everyone has heard of everyone after as few rounds of gossip.
-func mesh(nodes topology.Nodes) (missing []Introduction) {
+func missingIntroductions(nodes topology.Nodes) (missing []Introduction) {
 	for i, of := range nodes {
 		var to []Member
 		for step := 1; step < len(nodes); step *= 2 {
 			other := nodes[(i+step)%len(nodes)]
-			if !of.Server.Knows(other.Server.ID) && !shakesHands(of, other) {
+			if !of.Server.Knows(other.Server.ID) && !inHandshake(of, other) {
 				to = append(to, memberOf(other))
 			}
 		}
@@ -29,15 +29,15 @@ func mesh(nodes topology.Nodes) (missing []Introduction) {
 	return missing
 }
 
-func shakesHands(of, with topology.Node) bool {
+func inHandshake(of, with topology.Node) bool {
 	return slices.ContainsFunc(of.Server.View, func(p topology.Peer) bool {
 		return p.State == topology.Handshake && p.Addr == with.Addr
 	})
 }
 
-// introductions is who must introduce itself anew, and to whom: a server that is
+// repeatedIntroductions is who must introduce itself anew, and to whom: a server that is
 // known, and not seen as what it is. Being met once more, it is seen at once.
-func introductions(nodes topology.Nodes) (again []Introduction) {
+func repeatedIntroductions(nodes topology.Nodes) (again []Introduction) {
 	pairs := 0
 	for _, m := range nodes.Disagreements() {
 		of := memberOf(m.Of)

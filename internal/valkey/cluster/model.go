@@ -23,10 +23,10 @@ func Perform(w World, effect fsm.Effect) World {
 			w.Reservation = Reservation{State: Free}
 		}
 	case ApplyChild:
-		applied(w, e)
+		applyChild(w, e)
 		resize(&w, e)
 	case RemoveShard:
-		removed(&w, e)
+		removeShard(&w, e)
 	case MoveSlots:
 		begin(&w, e)
 	case MarkFormed:
@@ -34,15 +34,15 @@ func Perform(w World, effect fsm.Effect) World {
 	case ForgetData:
 		w.Formed = false
 	case DeletePod:
-		deleted(w.Nodes, e)
+		deletePod(w.Nodes, e)
 	default:
-		around(&w, effect)
+		performBeside(&w, effect)
 		command(w.Nodes, effect)
 	}
 	return w
 }
 
-func applied(w World, e ApplyChild) {
+func applyChild(w World, e ApplyChild) {
 	for i, c := range w.Children {
 		switch {
 		case c.Ref != e.Child || c.Foreign || e.Keep && c.Kind != KindConfigMap:
@@ -61,7 +61,7 @@ func applied(w World, e ApplyChild) {
 	}
 }
 
-func deleted(nodes topology.Nodes, e DeletePod) {
+func deletePod(nodes topology.Nodes, e DeletePod) {
 	for i, n := range nodes {
 		if n.Name == e.Name && n.UID == e.UID {
 			nodes[i] = topology.Node{Pod: topology.Pod{Name: n.Name, Shard: n.Shard, Ordinal: n.Ordinal}}
@@ -83,9 +83,9 @@ func Settle(c *valkeyv1.ValkeyCluster, w World) World {
 	if start(c, &w) || migrate(c, &w) || upgrade(&w) {
 		return w
 	}
-	befriend(w.Nodes)
+	endHandshakes(w.Nodes)
 	if w.Formed {
-		converse(w.Nodes)
+		gossip(w.Nodes)
 	}
 	catchUp(w)
 	return w
@@ -95,7 +95,7 @@ func catchUp(w World) {
 	for _, n := range w.Nodes {
 		if n.Server != nil {
 			n.Server.Synced = true
-			n.Server.OK = n.Server.OK || served(w.Nodes) && (w.Formed || n.Server.Self().Follows != "")
+			n.Server.OK = n.Server.OK || anyServes(w.Nodes) && (w.Formed || n.Server.Self().Follows != "")
 		}
 	}
 }
@@ -106,15 +106,15 @@ func start(c *valkeyv1.ValkeyCluster, w *World) (started bool) {
 		owner := Ref{KindStatefulSet, n.Name[:strings.LastIndexByte(n.Name, '-')]}
 		made, exists := w.child(func(c Child) bool { return c.Ref == owner && c.UID != "" && !c.Foreign })
 		if exists && made.Settled && (n.Server == nil || !n.Ready) {
-			w.Nodes[i] = newborn(n.Pod, c.Spec.Image)
+			w.Nodes[i] = startedNode(n.Pod, c.Spec.Image)
 			started = true
 		}
 	}
 	return started
 }
 
-// newborn is a pod whose server has just started.
-func newborn(pod topology.Pod, image string) topology.Node {
+// startedNode is a pod whose server has just started.
+func startedNode(pod topology.Pod, image string) topology.Node {
 	pod.UID, pod.Addr, pod.Ready, pod.Image, pod.Trouble = "uid of "+pod.Name, pod.Name+":6379", true, image, ""
 	id := "id of " + pod.Name
 	return topology.Node{Pod: pod, Server: &topology.Server{

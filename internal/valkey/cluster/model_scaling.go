@@ -34,8 +34,8 @@ func resize(w *World, e ApplyChild) {
 	w.Shape[e.Shard] = e.Replicas
 }
 
-// removed takes the last shard away.
-func removed(w *World, e RemoveShard) {
+// removeShard takes the last shard away.
+func removeShard(w *World, e RemoveShard) {
 	i := slices.IndexFunc(w.Children, func(c Child) bool { return c.Ref == e.Child && c.UID == e.UID })
 	if i < 0 || w.Children[i].Shard != len(w.Shape)-1 {
 		return
@@ -112,8 +112,8 @@ func giveUp(s *topology.Server, id string) {
 	}
 }
 
-// converse lets everyone see those whom it knows as they are.
-func converse(nodes topology.Nodes) {
+// gossip lets everyone see those whom it knows as they are.
+func gossip(nodes topology.Nodes) {
 	first := map[string]string{} // the smallest ID of each primary's shard
 	primary := func(s *topology.Server) string {
 		if f := s.Self().Follows; f != "" {

@@ -37,7 +37,7 @@ func command(nodes topology.Nodes, effect fsm.Effect) {
 func setTimeout(nodes topology.Nodes, e SetNodeTimeout) {
 	for _, m := range e.At {
 		if s := server(nodes, m); s != nil {
-			s.Timeout, s.OK = int(e.Timeout.Milliseconds()), served(nodes)
+			s.Timeout, s.OK = int(e.Timeout.Milliseconds()), anyServes(nodes)
 		}
 	}
 }
@@ -110,12 +110,12 @@ func introduce(nodes topology.Nodes, of, to Member) {
 		return
 	}
 	if !s.Knows(by.ID) {
-		shake(s, to.Addr)
+		startHandshake(s, to.Addr)
 		return
 	}
 	i := slices.IndexFunc(by.View, func(p topology.Peer) bool { return p.ID == s.ID })
 	if i < 0 {
-		shake(by, of.Addr)
+		startHandshake(by, of.Addr)
 	} else {
 		by.View[i].Claim = s.Self().Claim
 		regroup(by, s.Self().Claim, s.ID)
@@ -131,7 +131,7 @@ func regroup(by *topology.Server, claim topology.Claim, id string) {
 	}
 }
 
-func shake(s *topology.Server, addr string) {
+func startHandshake(s *topology.Server, addr string) {
 	p := topology.Peer{ID: "handshake with " + addr, Addr: addr, State: topology.Handshake}
 	if _, twice := s.Peer(p.ID); !twice {
 		s.View = append(s.View, p)
@@ -139,14 +139,14 @@ func shake(s *topology.Server, addr string) {
 	}
 }
 
-// befriend ends all handshakes: whoever is connected by any chain of them knows
+// endHandshakes ends all handshakes: whoever is connected by any chain of them knows
 // everyone. Who knew each other before is told nothing new.
-func befriend(nodes topology.Nodes) {
-	for changed := shaking(nodes); changed; {
+func endHandshakes(nodes topology.Nodes) {
+	for changed := anyHandshake(nodes); changed; {
 		changed = false
 		for _, a := range nodes {
 			for _, b := range nodes {
-				if a.Server != nil && b.Server != nil && (shakesHands(a, b) || a.Server.Knows(b.Server.ID) && b.Server.Knows(a.Server.ID)) {
+				if a.Server != nil && b.Server != nil && (inHandshake(a, b) || a.Server.Knows(b.Server.ID) && b.Server.Knows(a.Server.ID)) {
 					changed = exchange(nodes, a, b) || changed
 				}
 			}
@@ -154,7 +154,7 @@ func befriend(nodes topology.Nodes) {
 	}
 }
 
-func shaking(nodes topology.Nodes) bool {
+func anyHandshake(nodes topology.Nodes) bool {
 	return slices.ContainsFunc(nodes, func(n topology.Node) bool {
 		return n.Server != nil && slices.ContainsFunc(n.Server.View, func(p topology.Peer) bool { return p.State == topology.Handshake })
 	})
@@ -180,7 +180,7 @@ func exchange(nodes topology.Nodes, a, b topology.Node) (changed bool) {
 	return changed
 }
 
-func served(nodes topology.Nodes) bool {
+func anyServes(nodes topology.Nodes) bool {
 	count, _, _ := nodes.Assigned()
 	return count == topology.TotalSlots
 }

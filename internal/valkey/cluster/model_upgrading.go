@@ -8,9 +8,9 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// around is what an effect does to what a cluster has beside its children: passwords, and
+// performBeside performs an effect on what a cluster has beside its children: passwords, and
 // upgrades of its own.
-func around(w *World, effect fsm.Effect) {
+func performBeside(w *World, effect fsm.Effect) {
 	switch e := effect.(type) {
 	case ApplyAccess:
 		w.Access.Work = Ended

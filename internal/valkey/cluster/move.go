@@ -29,7 +29,7 @@ func move(in input, shards int) (fsm.Decision, bool) {
 	w := in.World
 	left, doubt := toMove(w, shards)
 	open := openSlots(w)
-	misplaced := misplaced(w, shards)
+	misplaced := countMisplaced(w, shards)
 	words := fmt.Sprintf("up to %d slots to be moved", roughly(misplaced)) + estimate(in, misplaced)
 	switch {
 	case w.Migration == Moving: // a slot has two owners for a moment, while it changes hands
@@ -40,16 +40,16 @@ func move(in input, shards int) (fsm.Decision, bool) {
 		return fsm.Decision{}, false
 	}
 	// What is half way is finished whatever comes of it.
-	if n, share, cramped := cramped(in, shards); cramped && open == 0 {
+	if n, share, cramped := wouldExceedMemory(in, shards); cramped && open == 0 {
 		return fsm.Wait(ReasonTooLittleMemory, "valkey", "self").In(recheck).Because("%d shards to be able to hold what all hold: %s would get about %d MiB, and may have %d",
 			shards, n.Name, share>>20, n.Server.MemoryLimit>>20), true
 	}
 	return fsm.Do(ReasonMoving, MoveSlots{shards, places(w.Nodes)}).Because("%s", words), true
 }
 
-// cramped is a primary that stays and would get more than it may hold, which is refused to
+// wouldExceedMemory is a primary that stays and would get more than it may hold, which is refused to
 // clients of every shard then. Where servers evict, that is what was asked for.
-func cramped(in input, shards int) (n topology.Node, share int64, is bool) {
+func wouldExceedMemory(in input, shards int) (n topology.Node, share int64, is bool) {
 	if policy, set := in.Obj.Spec.Config["maxmemory-policy"]; set && policy != "noeviction" || shards >= len(in.World.Shape) {
 		return n, 0, false
 	}
@@ -96,8 +96,8 @@ const longest = 7 * 24 * 60 // minutes
 // roughly is how exactly it is told how many slots are left: each number is a write.
 func roughly(slots int) int { return (slots + 511) / 512 * 512 }
 
-// misplaced is how many slots are where they should not be.
-func misplaced(w World, shards int) (n int) {
+// countMisplaced is how many slots are where they should not be.
+func countMisplaced(w World, shards int) (n int) {
 	for _, h := range Holdings(w.Nodes, shards) {
 		share := 0
 		if h.Weight > 0 {
@@ -134,10 +134,10 @@ func Holdings(nodes topology.Nodes, shards int) (list []plan.Holding) {
 	return list
 }
 
-// Turned says that slots are on their way to where nobody wants them any more: spread over
+// MoveIsOutdated says that slots are on their way to where nobody wants them any more: spread over
 // shards that are to go again, or gathered in others than are to stay. What is begun is
 // finished; nothing more is begun.
-func Turned(c *valkeyv1.ValkeyCluster, e MoveSlots) bool {
+func MoveIsOutdated(c *valkeyv1.ValkeyCluster, e MoveSlots) bool {
 	wanted, shape := Wanted(c), shapeOf(e.At)
 	if e.Shards < len(shape) {
 		return len(wanted) != e.Shards

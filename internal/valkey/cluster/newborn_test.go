@@ -22,7 +22,7 @@ func reborn(c *valkeyv1.ValkeyCluster, w *World) {
 // unownedSlots is the same while the others still see the slots at the one that had them.
 func unownedSlots(_ *valkeyv1.ValkeyCluster, w *World) {
 	for i := range 2 {
-		w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+		w.Nodes[i] = startedNode(w.Nodes[i].Pod, "valkey:8.1")
 	}
 	w.Formed, w.Reservation.State = false, Ours
 }
@@ -82,7 +82,7 @@ func TestTotalLossIsNotForgotten(t *testing.T) {
 		return func(c *valkeyv1.ValkeyCluster, w *World) {
 			c.Spec.OnTotalLoss = on
 			for i := range w.Nodes {
-				w.Nodes[i] = newborn(w.Nodes[i].Pod, "valkey:8.1")
+				w.Nodes[i] = startedNode(w.Nodes[i].Pod, "valkey:8.1")
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func TestDriftIsNoEdit(t *testing.T) {
 			}
 		}
 		in := input{Obj: obj, World: w, Now: present}
-		effects, words := follow(in)
+		effects, words := requestUpgrade(in)
 		switch made := slices.IndexFunc(effects, func(e fsm.Effect) bool { _, is := e.(MakeUpgrade); return is }); {
 		case c.unwilling != (made < 0):
 			t.Errorf("%s: %v, %s", name, effects, words)
@@ -172,7 +172,7 @@ func TestANewShardRunsWhatOthersDo(t *testing.T) {
 			w.Children[i].Image = "valkey:8.1"
 		}
 	}
-	effects := growth(input{Obj: c, World: w})
+	effects := growStatefulSets(input{Obj: c, World: w})
 	if len(effects) != 1 || effects[0].(ApplyChild).Image != "valkey:8.1" || effects[0].(ApplyChild).Shard != 3 {
 		t.Errorf("%+v", effects)
 	}
@@ -186,15 +186,15 @@ func TestAnUpgradeIsAbandonedByItsImages(t *testing.T) {
 			w.Children[i].Image, w.Children[i].Template = "valkey:8.1", c.Name
 		}
 	}
-	if words := abandoned(w); words != "" {
+	if words := whyAbandoned(w); words != "" {
 		t.Errorf("the same image: %s", words)
 	}
 	w.Children[len(w.Children)-1].Image = "valkey:9.1"
-	if words := abandoned(w); words == "" {
+	if words := whyAbandoned(w); words == "" {
 		t.Error("another image, and not a word")
 	}
 	w.Upgrade = &Upgrade{Name: "up"}
-	if words := abandoned(w); words != "" {
+	if words := whyAbandoned(w); words != "" {
 		t.Errorf("under way: %s", words)
 	}
 }
@@ -202,7 +202,7 @@ func TestAnUpgradeIsAbandonedByItsImages(t *testing.T) {
 // withUnknownServer is a server in the place of a lost one, which nobody has met.
 func withUnknownServer(w *World, change func(*topology.Server)) {
 	closeBudget(w)
-	n := newborn(w.Nodes[1].Pod, "valkey:8.1")
+	n := startedNode(w.Nodes[1].Pod, "valkey:8.1")
 	n.Server.ID, n.Server.View[0].ID = "id of another", "id of another"
 	change(n.Server)
 	w.Nodes[1] = n
@@ -276,7 +276,7 @@ func TestWhoStaysCounts(t *testing.T) {
 	_, all := standingCluster(sized(newCluster(), Even(3, 2)))
 	w := clone(all[len(all)-1].world)
 	takeOver(w.Nodes, Failover{At: memberOf(w.Nodes[2]), From: memberOf(w.Nodes[0])})
-	converse(w.Nodes)
+	gossip(w.Nodes)
 	w.Nodes[1].Server.Offset, w.Nodes[2].Server.Offset = 9, 9
 	in := input{Obj: sized(newCluster(), Even(3, 0)), World: w, Now: present}
 	in.Obj.Status.Phase = RemovingNodesFromCluster

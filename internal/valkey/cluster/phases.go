@@ -91,7 +91,7 @@ const (
 	ReasonConfigRefused      fsm.Reason = "ConfigRefused"      // a server does not take a setting; the message is its own
 	ReasonNodesMissing       fsm.Reason = "NodesMissing"       // a node is not ready or out of reach
 	ReasonMajorityLost       fsm.Reason = "MajorityLost"       // so many primaries do not answer that no replica can be elected; the message has the way out
-	ReasonShielding          fsm.Reason = "Shielding"          // the disruption budget is closed or opened, as copies come and go
+	ReasonAdjustingBudget    fsm.Reason = "AdjustingBudget"    // the disruption budget is closed or opened, as copies come and go
 	ReasonHealing            fsm.Reason = "Healing"            // servers that were lost or moved are being brought back
 	ReasonNotApproved        fsm.Reason = "NotApproved"        // a person must approve status.plan
 	ReasonSpreading          fsm.Reason = "Spreading"          // a replica takes over because one machine has most of the primaries

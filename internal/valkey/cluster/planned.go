@@ -12,9 +12,9 @@ import (
 // mostMoves is as many as the schema allows. Fewer than there are shards are ever needed.
 const mostMoves = 250
 
-// planned is what is left of a change of size, nil if nothing is, or why that cannot be told.
+// makePlan plans what is left of a change of size, nil if nothing is, or why that cannot be told.
 // What only restarts servers is the plan of an upgrade.
-func planned(in input) (p *valkeyv1.ClusterPlan, doubt string) {
+func makePlan(in input) (p *valkeyv1.ClusterPlan, doubt string) {
 	w, wanted := in.World, Wanted(in.Obj)
 	if !w.Formed || !w.looked() || len(wanted) == 0 || len(w.Nodes) != w.Shape.Nodes() {
 		return nil, "the cluster was not looked at"
@@ -26,17 +26,17 @@ func planned(in input) (p *valkeyv1.ClusterPlan, doubt string) {
 	if doubt != "" {
 		return nil, doubt
 	}
-	_, outdated := edited(w)
+	_, outdated := editedShard(w)
 	edit := plan.Edit{Have: sizeOf(w.Shape, wanted[0]), Want: sizeOf(wanted, wanted[0]), Unbalanced: len(moves) > 0, Outdated: outdated}
 	steps := edit.Steps()
 	if len(steps) == 0 || len(steps) == 1 && steps[0] == plan.Restart {
 		return nil, ""
 	}
-	return composed(in, steps, moves), ""
+	return composePlan(in, steps, moves), ""
 }
 
-// composed is a plan of these steps and moves, and its token of all that is in it.
-func composed(in input, steps []plan.Step, moves []plan.Move) *valkeyv1.ClusterPlan {
+// composePlan makes a plan of these steps and moves, with a token over all that is in it.
+func composePlan(in input, steps []plan.Step, moves []plan.Move) *valkeyv1.ClusterPlan {
 	w := in.World
 	p := &valkeyv1.ClusterPlan{From: sizeWords(w.Shape), To: sizeWords(Wanted(in.Obj)), Template: w.Template}
 	what := []string{string(in.Obj.UID), p.From, p.To, p.Template}

@@ -37,7 +37,7 @@ func promoteReplica(in input) []fsm.Effect {
 			continue
 		}
 		dead := Member{ID: candidate.Server.Self().Follows}
-		gone, refusing := silent(shard)
+		gone, refusing := silentPods(shard)
 		return []fsm.Effect{Failover{At: memberOf(candidate), From: dead, Gone: gone, Refusing: refusing, Proof: proof}}
 	}
 	return nil
@@ -105,9 +105,9 @@ func endedFor(in input, shard topology.Nodes) time.Duration {
 	return shortest
 }
 
-// silent names the pods of a shard whose servers do not answer: those that have ended, and
+// silentPods names the pods of a shard whose servers do not answer: those that have ended, and
 // those at which nobody listens.
-func silent(shard topology.Nodes) (gone, refusing []string) {
+func silentPods(shard topology.Nodes) (gone, refusing []string) {
 	for _, n := range shard {
 		switch {
 		case n.Server != nil:

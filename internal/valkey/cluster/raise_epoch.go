@@ -16,7 +16,7 @@ import (
 func raiseEpochs(in input) (effects []fsm.Effect) {
 	w := in.World
 	// At first every look finds somebody who has not heard yet.
-	if in.Now.Sub(in.Obj.Status.Since.Time) < quietly || w.Migration == Moving || untilNextFailover(in) > 0 {
+	if in.Now.Sub(in.Obj.Status.Since.Time) < raiseEpochAfter || w.Migration == Moving || untilNextFailover(in) > 0 {
 		return nil
 	}
 	for _, n := range w.Nodes {

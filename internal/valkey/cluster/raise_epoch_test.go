@@ -32,7 +32,7 @@ func TestAReplicaIsBelievedAgain(t *testing.T) {
 		"by its primary":             {nine(func(*valkeyv1.ValkeyCluster, *World) {}), raise, ""},
 		"by another":                 {func(_ *valkeyv1.ValkeyCluster, w *World) { overrate(w, 5, "9.1.2") }, raise, ""},
 		"an older server hears soon": {func(_ *valkeyv1.ValkeyCluster, w *World) { overrate(w, 2, "8.1.1") }, "", ""},
-		"it may just not have heard": {nine(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Status.Since = *ago(quietly - time.Second) }), "", ""},
+		"it may just not have heard": {nine(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Status.Since = *ago(raiseEpochAfter - time.Second) }), "", ""},
 		"its primary is above":       {nine(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[2].Server.View[self(w.Nodes[2].Server)].Epoch = 19 }), "", ""},
 		"it is not in sync yet":      {nine(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server.Synced = false }), "apply PodDisruptionBudget web as closed", ""},
 		"slots are being moved":      {nine(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Migration = Moving }), "", ""},

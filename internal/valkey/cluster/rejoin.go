@@ -16,7 +16,7 @@ func rejoinNodes(in input) (effects []fsm.Effect) {
 		if !hasPlace(in, n) || !safeToRejoin(nodes, n) {
 			continue
 		}
-		if to := forgetful(in, n); len(to) > 0 {
+		if to := membersThatForgot(in, n); len(to) > 0 {
 			meet.Introductions = append(meet.Introductions, Introduction{memberOf(n), to})
 		}
 	}
@@ -38,12 +38,12 @@ func hasPlace(in input, n topology.Node) bool {
 	return !goes || !approved(in) || in.World.Upgrade != nil || in.World.Reservation.State == Others
 }
 
-// forgetful are some of those that a server knows, and that do not know it. One that holds
+// membersThatForgot are some of those that a server knows, and that do not know it. One that holds
 // nothing has not forgotten anybody: it is new.
-func forgetful(in input, n topology.Node) (to []Member) {
+func membersThatForgot(in input, n topology.Node) (to []Member) {
 	for _, by := range in.World.Nodes {
-		if by.Server != nil && by.Server.Holds() && !leaves(in, by) && len(to) < mostHosts &&
-			n.Server.Knows(by.Server.ID) && !by.Server.Knows(n.Server.ID) && !shakesHands(by, n) {
+		if by.Server != nil && by.Server.Holds() && !leaves(in, by) && len(to) < mostToMeet &&
+			n.Server.Knows(by.Server.ID) && !by.Server.Knows(n.Server.ID) && !inHandshake(by, n) {
 			to = append(to, memberOf(by))
 		}
 	}
@@ -65,7 +65,7 @@ func safeToRejoin(nodes topology.Nodes, n topology.Node) bool {
 	})
 }
 
-// returns says that a server has a copy of its shard already, and is to be introduced again.
-func returns(nodes topology.Nodes, n topology.Node) bool {
+// canRejoinWithCopy says that a server has a copy of its shard already, and is to be introduced again.
+func canRejoinWithCopy(nodes topology.Nodes, n topology.Node) bool {
 	return n.Server.Holds() && safeToRejoin(nodes, n)
 }

@@ -85,7 +85,7 @@ func TestAShardThatIsWantedAgainIsAdded(t *testing.T) {
 			s.Slots = whole
 		}
 	}
-	converse(in.World.Nodes)
+	gossip(in.World.Nodes)
 	for _, id := range []string{"id of web-4-0", "id of web-4-1"} {
 		for _, by := range in.World.Nodes {
 			if by.Shard != 4 {
@@ -101,8 +101,8 @@ func TestAShardThatIsWantedAgainIsAdded(t *testing.T) {
 	if d := decideAddingNodesToCluster(in); d.Reason != ReasonMeeting {
 		t.Errorf("while they shake hands: %s: %s", d.Reason, d.Message)
 	}
-	befriend(in.World.Nodes)
-	converse(in.World.Nodes)
+	endHandshakes(in.World.Nodes)
+	gossip(in.World.Nodes)
 	if d := decideAddingNodesToCluster(in); d.On != NodesAdded {
 		t.Errorf("%+v", d)
 	}

@@ -11,7 +11,7 @@ import (
 
 // replace puts a server that holds nothing, and knows nobody, in the place of another.
 func replace(n *topology.Node) {
-	*n = newborn(n.Pod, "valkey:8.1")
+	*n = startedNode(n.Pod, "valkey:8.1")
 	n.Server.ID, n.Server.View[0].ID = "id of another", "id of another"
 }
 
@@ -48,8 +48,8 @@ func TestWhoIsReplacedBeforeItHasSlotsHasAPart(t *testing.T) {
 					done = append(done, strings.Fields(e.String())[0])
 					command(nodes, e)
 				}
-				befriend(nodes)
-				converse(nodes)
+				endHandshakes(nodes)
+				gossip(nodes)
 			}
 			if follows := nodes[9].Server.Self().Follows; follows != nodes[8].Server.ID {
 				t.Errorf("it follows %q; done: %v", follows, done)
@@ -125,7 +125,7 @@ func TestWhoIsToGoIsKnown(t *testing.T) {
 func TestAllThatGoAreForgottenAtOnce(t *testing.T) {
 	in := evacuated(RemovingNodesFromCluster)
 	in.Obj.Status.Since = *ago(time.Minute)
-	effects, doubt := forgets(in)
+	effects, doubt := forgetLeavingNodes(in)
 	if len(effects) != 1 || doubt != "" {
 		t.Fatalf("%v: %s", effects, doubt)
 	}

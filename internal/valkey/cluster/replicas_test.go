@@ -12,13 +12,13 @@ import (
 func TestServersThatNobodyAttachedAreNotReplicas(t *testing.T) {
 	w := nothing(Even(3, 1))
 	for _, s := range stages() {
-		if s.phase == ConfiguringReplicas && served(s.world.Nodes) {
+		if s.phase == ConfiguringReplicas && anyServes(s.world.Nodes) {
 			w = clone(s.world)
 			break
 		}
 	}
-	gossip(w.Nodes)
-	if doubt, agree := w.Nodes.Agree(); !agree || !served(w.Nodes) {
+	gossipSlowly(w.Nodes)
+	if doubt, agree := w.Nodes.Agree(); !agree || !anyServes(w.Nodes) {
 		t.Fatalf("the servers do not agree, or do not serve: %s", doubt)
 	}
 	for _, phase := range making {
@@ -31,13 +31,13 @@ func TestServersThatNobodyAttachedAreNotReplicas(t *testing.T) {
 	}
 }
 
-// gossip lets everyone see everyone as they are, before anybody was told to hurry.
-func gossip(nodes topology.Nodes) {
+// gossipSlowly lets everyone see everyone as they are, before anybody was told to hurry.
+func gossipSlowly(nodes topology.Nodes) {
 	for _, n := range nodes {
 		for i := 0; n.Server != nil && i < len(n.Server.View); i++ {
 			if of, ours := nodes.ByID(n.Server.View[i].ID); ours {
 				n.Server.View[i].Claim = of.Server.Self().Claim
-				n.Server.OK = served(nodes)
+				n.Server.OK = anyServes(nodes)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ const podIndexLabel = "apps.kubernetes.io/pod-index"
 
 // Numbers that move while the cluster is being made are not worth a write each:
 // for so long they are only written together with a move.
-const quietly = 10 * time.Second
+const raiseEpochAfter = 10 * time.Second
 
 func words(n int) string { return strconv.Itoa(n) }
 
@@ -52,7 +52,7 @@ func report(out *valkeyv1.ValkeyCluster, in input, p fsm.Pass) {
 		s.CurrentOperation = valkeyv1.OperationUpgrading
 	}
 	moved := s.Phase != in.Obj.Status.Phase
-	if progressing(s.Phase) && !moved && in.Now.Sub(s.Since.Time) < quietly {
+	if progressing(s.Phase) && !moved && in.Now.Sub(s.Since.Time) < raiseEpochAfter {
 		return
 	}
 	if w.looked() {
@@ -62,11 +62,11 @@ func report(out *valkeyv1.ValkeyCluster, in input, p fsm.Pass) {
 		return
 	}
 	s.ReadyNodes = fmt.Sprintf("%d/%d", count(w.Nodes, func(n topology.Node) bool { return n.Ready }), w.Shape.Nodes())
-	s.Image = common(w.Nodes)
+	s.Image = commonImage(w.Nodes)
 	if _, silent := w.Nodes.Silent(); !silent { // half an answer would make numbers jump
 		assigned, _, _ := w.Nodes.Assigned()
 		s.AssignedSlots = fmt.Sprintf("%d/%d", assigned, topology.TotalSlots)
-		s.Version = lowest(w.Nodes)
+		s.Version = lowestVersion(w.Nodes)
 		s.Shards = shards(w)
 	}
 }
@@ -111,9 +111,9 @@ func count(nodes topology.Nodes, is func(topology.Node) bool) (n int) {
 	return n
 }
 
-// common is the image that all pods run, or "" while they differ. Those that are missing
+// commonImage is the image that all pods run, or "" while they differ. Those that are missing
 // have none.
-func common(nodes topology.Nodes) (image string) {
+func commonImage(nodes topology.Nodes) (image string) {
 	for _, n := range nodes {
 		if image != "" && n.Image != "" && n.Image != image {
 			return ""
@@ -123,8 +123,8 @@ func common(nodes topology.Nodes) (image string) {
 	return image
 }
 
-// lowest is the lowest version among the servers.
-func lowest(nodes topology.Nodes) string {
+// lowestVersion is the lowest version among the servers.
+func lowestVersion(nodes topology.Nodes) string {
 	low := ""
 	for _, n := range nodes {
 		if v := n.Server.Version; low == "" || topology.Older(v, low) {

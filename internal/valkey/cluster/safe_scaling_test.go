@@ -153,7 +153,7 @@ func safeForced(w World, e Failover) error {
 		return errors.New("forces a failover from a primary that answers, or to what is no copy of it")
 	}
 	for _, n := range w.Nodes.Shard(candidate.Shard) {
-		if n.Server == nil && n.UID != "" && !n.Ended && !n.Unborn && (!n.Refused || hasLink(w, e.From.ID)) {
+		if n.Server == nil && n.UID != "" && !n.Ended && !n.NeverRan && (!n.Refused || hasLink(w, e.From.ID)) {
 			return errors.New("forces a failover from a primary that may run")
 		}
 		if n.Server != nil && n.Server.Self().Slots != "" {

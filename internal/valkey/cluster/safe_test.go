@@ -67,9 +67,9 @@ func safeWriter(in input, e fsm.Effect) error {
 	}
 	if d, deletes := e.(DeletePod); deletes {
 		i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Name == d.Name && n.UID == d.UID && n.UID != "" })
-		unborn := i >= 0 && !w.Formed && w.Nodes[i].Unborn && w.Reservation.State == Ours
+		neverRan := i >= 0 && !w.Formed && w.Nodes[i].NeverRan && w.Reservation.State == Ours
 		lost := i >= 0 && w.Nodes[i].DataMissing && slices.Contains(lostShards(in), w.Nodes[i].Shard) && in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Persistence.Enabled
-		if !unborn && !lost || w.Nodes[i].Server != nil {
+		if !neverRan && !lost || w.Nodes[i].Server != nil {
 			return errors.New("deletes a pod in which something may be")
 		}
 	}
@@ -127,7 +127,7 @@ func replaces(in input, e fsm.Effect) bool {
 
 // dismisses says that a node is a replica that an upgrade asks to go again.
 func dismisses(in input, n topology.Node) bool {
-	return in.World.Upgrade != nil && slices.Contains([]fsm.Phase{Running, Degraded}, in.Obj.Status.Phase) && in.World.Upgrade.dismissed(n)
+	return in.World.Upgrade != nil && slices.Contains([]fsm.Phase{Running, Degraded}, in.Obj.Status.Phase) && in.World.Upgrade.asksToRemove(n)
 }
 
 // sendsAway says that somebody who answers is forgotten, and not by the wish of an upgrade.
@@ -233,7 +233,7 @@ func unowned(w World, slots topology.Slots) error {
 // unchanged says that a shard keeps its template, or gets the one that an upgrade asks for.
 func unchanged(w World, c Child, a ApplyChild) bool {
 	if a.Template == "" {
-		return c.Current || bears(c, w.Template)
+		return c.Current || hasTemplate(c, w.Template)
 	}
 	return w.Upgrade != nil && slices.ContainsFunc(w.Upgrade.Asks, func(ask Ask) bool { return ask.Shard == c.Shard && ask.Template == a.Template })
 }

@@ -10,17 +10,17 @@ import (
 // Scale compares the spec with the shards that exist as StatefulSets, and never with
 // the primaries that were seen: one that is dead, or was not asked, is no wish.
 
-// operating lets a phase that scales decide only where it may: in a cluster that was
+// whenReserved lets a phase that scales decide only where it may: in a cluster that was
 // formed and is reserved for it. The phase itself says that it was formed, so a mark
 // that was lost is made anew: without it the spec would pass for what there is.
-func operating(decide func(input) fsm.Decision) func(input) fsm.Decision {
+func whenReserved(decide func(input) fsm.Decision) func(input) fsm.Decision {
 	return func(in input) fsm.Decision {
 		w := in.World
 		switch {
 		case !w.looked():
 			return fsm.Wait(ReasonNotLooked, "children").In(recheck)
 		case !w.Formed:
-			return remark(in)
+			return markFormedAgain(in)
 		case w.Reservation.State != Ours:
 			return fsm.Wait(ReasonNotLooked, "reservations").In(recheck).Because("the reservation of the cluster")
 		}
@@ -28,12 +28,12 @@ func operating(decide func(input) fsm.Decision) func(input) fsm.Decision {
 	}
 }
 
-func remark(in input) fsm.Decision {
+func markFormedAgain(in input) fsm.Decision {
 	w := in.World
 	c, found := w.child(func(c Child) bool { return c.Kind == KindConfigMap })
 	switch {
 	case !found || c.Foreign:
-		return nameTaken(c)
+		return waitForName(c)
 	case c.UID == "":
 		return fsm.Do(ReasonApplying, w.apply([]Child{c})...)
 	}
@@ -52,9 +52,9 @@ func grows(in input) bool {
 	return in.World.looked() && len(is) < len(wanted)
 }
 
-// growth lists the StatefulSets that are to be made, anew or at all, or widened. None is
+// growStatefulSets applies the StatefulSets that are to be made, anew or at all, or widened. None is
 // made narrower here: of a combined edit, what adds comes first.
-func growth(in input) (effects []fsm.Effect) {
+func growStatefulSets(in input) (effects []fsm.Effect) {
 	w, wanted := in.World, Wanted(in.Obj)
 	for _, c := range w.Children {
 		if c.Kind != KindStatefulSet || c.Foreign || c.Remains != "" || c.Shard >= len(wanted) {
@@ -62,7 +62,7 @@ func growth(in input) (effects []fsm.Effect) {
 		}
 		e := ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: wanted[c.Shard], Keep: c.UID != ""}
 		if c.UID == "" {
-			e.Image = runs(w, in.Obj.Spec.Image)
+			e.Image = runningImage(w, in.Obj.Spec.Image)
 		}
 		if w.recorded(c) {
 			e.Replicas = max(e.Replicas, w.Shape[c.Shard])
@@ -87,10 +87,10 @@ func wantedBack(in input) bool {
 	return in.World.looked() && !dropsShards(in) && (!narrows(in) || grows(in)) && in.World.Migration != Moving && openSlots(in.World) == 0
 }
 
-// unfinished says that shards that are wanted do not have their share of the slots,
+// rebalanceUnfinished says that shards that are wanted do not have their share of the slots,
 // while every slot has an owner: they were added, or slots were being moved, and the
 // status that said so was lost.
-func unfinished(in input) bool {
+func rebalanceUnfinished(in input) bool {
 	w := in.World
 	_, silent := w.Nodes.Silent()
 	left, doubt := toMove(w, len(w.Shape))
@@ -116,15 +116,15 @@ func narrows(in input) bool {
 // with all that there is.
 func leaves(in input, n topology.Node) bool {
 	if !slices.Contains(shrinking[1:], in.Obj.Status.Phase) {
-		return in.World.Upgrade != nil && in.World.Upgrade.dismissed(n)
+		return in.World.Upgrade != nil && in.World.Upgrade.asksToRemove(n)
 	}
 	wanted := Wanted(in.Obj)
 	return (n.Shard >= len(wanted) || n.Ordinal > wanted[n.Shard]) && approved(in)
 }
 
-// needed says that a node is of a shard that is to go as a whole and still has slots: another
+// shardStillServes says that a node is of a shard that is to go as a whole and still has slots: another
 // edit came when others were about to go.
-func needed(in input, n topology.Node) bool {
+func shardStillServes(in input, n topology.Node) bool {
 	if n.Shard < len(Wanted(in.Obj)) {
 		return false
 	}
@@ -187,7 +187,7 @@ func scaleEvent(in input) (event fsm.Event, words string) {
 		return ScaleUpDetected, fromTo(len(is), len(wanted), "shards")
 	case grows(in):
 		return ScaleUpDetected, "replicas are added"
-	case unfinished(in):
+	case rebalanceUnfinished(in):
 		return ScaleUpDetected, "a shard is without its share of the slots"
 	case upgrading(in) && (in.World.Upgrade != nil || approved(in)):
 		return "", ""

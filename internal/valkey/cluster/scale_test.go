@@ -47,7 +47,7 @@ func TestScalingHandsOver(t *testing.T) {
 		candidate, _ := w.Nodes.Shard(1).ByID("id of web-1-1")
 		from, _ := w.Nodes.Shard(1).ByID("id of web-1-0")
 		takeOver(w.Nodes, Failover{At: memberOf(candidate), From: memberOf(from)})
-		converse(w.Nodes)
+		gossip(w.Nodes)
 		return w
 	}
 	fsmtest.Drill(t, b)

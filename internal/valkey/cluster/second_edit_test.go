@@ -25,7 +25,7 @@ func fiveShards(phase fsm.Phase) input {
 func TestAShardThatServesIsNotTakenApart(t *testing.T) {
 	for _, phase := range shrinking[1:] {
 		in := fiveShards(phase)
-		if effects, _ := forgets(in); len(effects) > 0 {
+		if effects, _ := forgetLeavingNodes(in); len(effects) > 0 {
 			t.Errorf("%s: %v", phase, effects)
 		}
 		s, err := Machine.Step(in)
@@ -61,7 +61,7 @@ func evacuated(phase fsm.Phase) input {
 			*slots = topology.Share(i, 3)
 		}
 	}
-	converse(in.World.Nodes)
+	gossip(in.World.Nodes)
 	return in
 }
 
@@ -74,14 +74,14 @@ func TestAReplicaOfNothingIsNotWaitedFor(t *testing.T) {
 		replica.Synced = false
 		lost.Server = nil
 		if back {
-			*lost = newborn(lost.Pod, "valkey:8.1")
+			*lost = startedNode(lost.Pod, "valkey:8.1")
 			lost.Server.ID, lost.Server.View[0].ID = "id of another", "id of another"
 		}
 		if d := decideEvacuatingSlots(in); back && d.On != SlotsMigrated {
 			t.Errorf("%+v", d)
 		}
 		in.Obj.Status.Phase = RemovingNodesFromCluster
-		effects, doubt := forgets(in)
+		effects, doubt := forgetLeavingNodes(in)
 		if len(effects) == 0 {
 			t.Errorf("back %v: %v: %s", back, effects, doubt)
 		}
@@ -94,7 +94,7 @@ func TestNewShardsAreIntroducedAlthoughFewerAreWanted(t *testing.T) {
 	in := fiveShards(EvacuatingSlots)
 	whole := clone(all[len(all)-1].world)
 	for _, n := range in.World.Nodes[len(whole.Nodes):] {
-		whole.Nodes = append(whole.Nodes, newborn(n.Pod, "valkey:8.1"))
+		whole.Nodes = append(whole.Nodes, startedNode(n.Pod, "valkey:8.1"))
 	}
 	in.World.Nodes, in.Obj = whole.Nodes, sized(in.Obj, Even(4, 1))
 	d := decideEvacuatingSlots(in)
@@ -102,8 +102,8 @@ func TestNewShardsAreIntroducedAlthoughFewerAreWanted(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	command(in.World.Nodes, d.Do[0])
-	befriend(in.World.Nodes)
-	converse(in.World.Nodes)
+	endHandshakes(in.World.Nodes)
+	gossip(in.World.Nodes)
 	if d := decideEvacuatingSlots(in); d.Reason == ReasonMeeting {
 		t.Errorf("%+v", d)
 	}
@@ -116,7 +116,7 @@ func TestWhoIsToGoIsHealedUntilItGoes(t *testing.T) {
 		in := fiveShards(phase)
 		for i, n := range in.World.Nodes {
 			if n.Name == "web-4-1" {
-				in.World.Nodes[i] = newborn(n.Pod, "valkey:8.1")
+				in.World.Nodes[i] = startedNode(n.Pod, "valkey:8.1")
 				in.World.Nodes[i].Server.ID, in.World.Nodes[i].Server.View[0].ID = "id of another", "id of another"
 			}
 		}
@@ -132,7 +132,7 @@ func TestPodsThatNeverStartAreNotWaitedFor(t *testing.T) {
 	in := fiveShards(EvacuatingSlots)
 	whole := clone(all[len(all)-1].world)
 	for _, n := range in.World.Nodes[len(whole.Nodes):] {
-		n.Server, n.Unborn, n.Ready = nil, true, false
+		n.Server, n.NeverRan, n.Ready = nil, true, false
 		whole.Nodes = append(whole.Nodes, n)
 	}
 	in.World.Nodes = whole.Nodes
@@ -176,7 +176,7 @@ func TestWhoIsLostWhileTheClusterChangesIsBroughtBack(t *testing.T) {
 	for _, phase := range append([]fsm.Phase{Failed}, growing[1:]...) {
 		in := fiveShards(phase)
 		in.Obj = sized(in.Obj, Even(5, 1))
-		in.World.Nodes[1] = newborn(in.World.Nodes[1].Pod, "valkey:8.1")
+		in.World.Nodes[1] = startedNode(in.World.Nodes[1].Pod, "valkey:8.1")
 		in.World.Nodes[1].Server.ID, in.World.Nodes[1].Server.View[0].ID = "id of another", "id of another"
 		if d, heals := heal(in); !heals || len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), "meet") {
 			t.Errorf("%s: a server in the place of a lost one is not introduced: %v", phase, d.Do)

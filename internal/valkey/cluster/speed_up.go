@@ -14,13 +14,13 @@ const formingNodeTimeout = 500 * time.Millisecond
 // other who they are, and to believe that they are together.
 func speedUpForming(in input) []fsm.Effect {
 	w := in.World
-	if again := introductions(w.Nodes); len(again) > 0 {
+	if again := repeatedIntroductions(w.Nodes); len(again) > 0 {
 		return []fsm.Effect{Meet{again}}
 	}
 	if _, agree := w.Nodes.Agree(); !agree {
 		return nil
 	}
-	if hesitant := hesitant(in); len(hesitant) > 0 {
+	if hesitant := primariesNotServing(in); len(hesitant) > 0 {
 		return []fsm.Effect{SetNodeTimeout{hesitant, formingNodeTimeout}}
 	}
 	if _, well := w.formedWell(); well {
@@ -29,11 +29,11 @@ func speedUpForming(in input) []fsm.Effect {
 	return nil
 }
 
-// hesitant are the primaries that agree with all others and do not serve yet. One
+// primariesNotServing are the primaries that agree with all others and do not serve yet. One
 // that was alone for a while waits for as long as its node timeout, up to five
 // seconds, lest it serve what is another's by now. Nothing is anybody's yet in a
 // cluster without a key.
-func hesitant(in input) (members []Member) {
+func primariesNotServing(in input) (members []Member) {
 	w := in.World
 	for _, n := range w.Nodes {
 		if !n.Server.Empty || w.Formed {
@@ -48,14 +48,14 @@ func hesitant(in input) (members []Member) {
 
 // restoreTimeout sets the node timeout that the spec asks for, where another is set.
 func restoreTimeout(in input) []fsm.Effect {
-	if other := unlike(in.World.Nodes, nodeTimeout(in)); len(other) > 0 {
+	if other := membersWithOtherTimeout(in.World.Nodes, nodeTimeout(in)); len(other) > 0 {
 		return []fsm.Effect{SetNodeTimeout{other, nodeTimeout(in)}}
 	}
 	return nil
 }
 
-// unlike lists the servers that are known to have another node timeout.
-func unlike(nodes topology.Nodes, timeout time.Duration) (members []Member) {
+// membersWithOtherTimeout lists the servers that are known to have another node timeout.
+func membersWithOtherTimeout(nodes topology.Nodes, timeout time.Duration) (members []Member) {
 	for _, n := range nodes {
 		if n.Server != nil && n.Server.Timeout != 0 && n.Server.Timeout != int(timeout.Milliseconds()) {
 			members = append(members, memberOf(n))

@@ -13,14 +13,14 @@ import (
 // only under the reservation of the upgrade: what the shard had is served by another, its
 // server is forgotten, and then its pod is removed.
 
-// dismissed says that the upgrade asks for a shard without this node. That it does not ask is
+// asksToRemove says that the upgrade asks for a shard without this node. That it does not ask is
 // no wish: an older copy of it knew less.
-func (u *Upgrade) dismissed(n topology.Node) bool {
+func (u *Upgrade) asksToRemove(n topology.Node) bool {
 	return slices.ContainsFunc(u.Asks, func(a Ask) bool { return a.Shard == n.Shard && a.Replicas != nil && n.Ordinal > *a.Replicas })
 }
 
-// returned takes away what an upgrade had asked for, and needs no more.
-func returned(in input) []fsm.Effect {
+// removeSurgeReplicas takes away what an upgrade had asked for, and needs no more.
+func removeSurgeReplicas(in input) []fsm.Effect {
 	w := in.World
 	var leaving topology.Nodes
 	for _, n := range w.Nodes {
@@ -31,15 +31,15 @@ func returned(in input) []fsm.Effect {
 	if !w.Formed || len(leaving) == 0 || len(w.Nodes) != w.Shape.Nodes() {
 		return nil
 	}
-	if effects, doubt := forgets(in); len(effects) > 0 || doubt != "" {
+	if effects, doubt := forgetLeavingNodes(in); len(effects) > 0 || doubt != "" {
 		return effects
 	}
-	return narrowed(w, leaving)
+	return narrowShards(w, leaving)
 }
 
-// narrowed makes shards as narrow as they were, if nothing is in the pods that go. If it were
+// narrowShards makes shards as narrow as they were, if nothing is in the pods that go. If it were
 // wrong, a copy of their data would be lost.
-func narrowed(w World, leaving topology.Nodes) (effects []fsm.Effect) {
+func narrowShards(w World, leaving topology.Nodes) (effects []fsm.Effect) {
 	var names []string
 	width := map[int]int{}
 	for _, n := range slices.Backward(leaving) {

@@ -104,18 +104,18 @@ func TestSurgeGoes(t *testing.T) {
 			candidate, _ := w.Nodes.ByID("id of web-1-1")
 			from, _ := w.Nodes.ByID("id of web-1-0")
 			takeOver(w.Nodes, Failover{At: memberOf(candidate), From: memberOf(from)})
-			converse(w.Nodes)
+			gossip(w.Nodes)
 		}, ""},
-		"who stays does not serve":  {func(w *World) { w.Nodes[2].Server.View[self(w.Nodes[2].Server)].Slots = ""; converse(w.Nodes) }, ""},
+		"who stays does not serve":  {func(w *World) { w.Nodes[2].Server.View[self(w.Nodes[2].Server)].Slots = ""; gossip(w.Nodes) }, ""},
 		"who stays does not answer": {func(w *World) { w.Nodes[2].Server = nil }, ""},
-		"it never ran":              {func(w *World) { w.Nodes[3].Server, w.Nodes[3].Unborn = nil, true; forgetAll(w, "id of web-1-1") }, "apply StatefulSet web-1"},
-		"others still know it":      {func(w *World) { w.Nodes[3].Server, w.Nodes[3].Unborn = nil, true }, ""},
+		"it never ran":              {func(w *World) { w.Nodes[3].Server, w.Nodes[3].NeverRan = nil, true; forgetAll(w, "id of web-1-1") }, "apply StatefulSet web-1"},
+		"others still know it":      {func(w *World) { w.Nodes[3].Server, w.Nodes[3].NeverRan = nil, true }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := surgedCluster(t)
 			c.change(&in.World)
 			got := ""
-			for _, e := range asked(in) {
+			for _, e := range applyAsks(in) {
 				got += e.String()
 				if a, applies := e.(ApplyChild); applies && (a.Replicas != 0 || a.Proof == nil || !a.Keep) {
 					t.Errorf("%+v", a)
@@ -158,8 +158,8 @@ func hurried(in input) (effects []fsm.Effect) {
 		served[0].Server = &topology.Server{ID: n.Server.ID, Empty: true, View: []topology.Peer{{ID: n.Server.ID}}}
 		owner := n
 		owner.Name, owner.Server = "owner", &topology.Server{ID: "owner", View: []topology.Peer{{ID: "owner", Claim: topology.Claim{Slots: topology.Range(0, topology.TotalSlots-1)}}}}
-		proof, _ := plan.ProveDismiss(append(served, owner), []string{n.Name}, lag)
-		effects = append(effects, Forget{knowing(in, n.Server.ID), []string{n.Server.ID}, proof})
+		proof, _ := plan.ProveForgetLeaving(append(served, owner), []string{n.Name}, lag)
+		effects = append(effects, Forget{membersThatKnow(in, n.Server.ID), []string{n.Server.ID}, proof})
 	}
 	return effects
 }

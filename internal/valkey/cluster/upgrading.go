@@ -34,9 +34,9 @@ type OwnUpgrade struct {
 	Ended   bool   `json:"ended,omitempty"`
 }
 
-// runs is the image of the shards that exist, if the spec asks for another: a new shard
+// runningImage is the image of the shards that exist, if the spec asks for another: a new shard
 // is to run what the others do, until an upgrade changes them all.
-func runs(w World, wanted string) string {
+func runningImage(w World, wanted string) string {
 	c, found := w.child(func(c Child) bool { return c.Kind == KindStatefulSet && c.UID != "" && !c.Foreign && c.Image != "" })
 	if !found || !w.Formed || c.Image == wanted {
 		return ""
@@ -44,9 +44,9 @@ func runs(w World, wanted string) string {
 	return c.Image
 }
 
-// asked lists the shards that the upgrade wants otherwise than they are. A template and a
+// applyAsks lists the shards that the upgrade wants otherwise than they are. A template and a
 // width are applied together: a pod that is added is to run what is wanted.
-func asked(in input) (effects []fsm.Effect) {
+func applyAsks(in input) (effects []fsm.Effect) {
 	w := in.World
 	if w.Upgrade == nil || in.Obj.Spec.Paused {
 		return nil
@@ -56,18 +56,18 @@ func asked(in input) (effects []fsm.Effect) {
 		if !found || c.UID == "" || c.Foreign || !w.recorded(c) {
 			continue
 		}
-		if e, differs := grant(w, c, a); differs {
+		if e, differs := applyAsk(w, c, a); differs {
 			effects = append(effects, e)
 		}
 	}
 	if len(effects) > 0 {
 		return effects
 	}
-	return returned(in)
+	return removeSurgeReplicas(in)
 }
 
-// grant makes a shard what is asked for, if it is not. None is made narrower here.
-func grant(w World, c Child, a Ask) (e ApplyChild, differs bool) {
+// applyAsk makes a shard what is asked for, if it is not. None is made narrower here.
+func applyAsk(w World, c Child, a Ask) (e ApplyChild, differs bool) {
 	e = ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: w.Shape[c.Shard]}
 	if a.Replicas != nil {
 		e.Replicas = max(e.Replicas, *a.Replicas)
@@ -80,27 +80,27 @@ func grant(w World, c Child, a Ask) (e ApplyChild, differs bool) {
 	return e, e.Replicas > w.Shape[c.Shard]
 }
 
-// edited is a shard whose pods the spec asks to be otherwise than when its template was
+// editedShard is a shard whose pods the spec asks to be otherwise than when its template was
 // last written.
-func edited(w World) (Child, bool) {
+func editedShard(w World) (Child, bool) {
 	return w.child(func(c Child) bool {
-		return c.Kind == KindStatefulSet && w.recorded(c) && c.UID != "" && !c.Foreign && !c.Current && !bears(c, w.Template)
+		return c.Kind == KindStatefulSet && w.recorded(c) && c.UID != "" && !c.Foreign && !c.Current && !hasTemplate(c, w.Template)
 	})
 }
 
-// bears says that a shard is known to have a template.
-func bears(c Child, template string) bool { return template != "" && c.Template == template }
+// hasTemplate says that a shard is known to have a template.
+func hasTemplate(c Child, template string) bool { return template != "" && c.Template == template }
 
-// relabelled are shards whose pods are as the spec asks, and that do not bear it yet.
-func relabelled(w World) []Child {
+// shardsToRelabel are shards whose pods are as the spec asks, and that do not bear it yet.
+func shardsToRelabel(w World) []Child {
 	return slices.DeleteFunc(w.unapplied(), func(c Child) bool {
-		return shielded(c) || c.Kind == KindStatefulSet && c.UID != "" && !bears(c, w.Template)
+		return isClosed(c) || c.Kind == KindStatefulSet && c.UID != "" && !hasTemplate(c, w.Template)
 	})
 }
 
-// follow makes the upgrade that the spec asks for, and removes those that it asked for
+// requestUpgrade makes the upgrade that the spec asks for, and removes those that it asked for
 // before: one that has ended would be taken for the answer when the same is asked again.
-func follow(in input) (effects []fsm.Effect, words string) {
+func requestUpgrade(in input) (effects []fsm.Effect, words string) {
 	w := in.World
 	if in.Obj.Spec.Paused || !w.Formed {
 		return nil, ""
@@ -111,7 +111,7 @@ func follow(in input) (effects []fsm.Effect, words string) {
 			effects = append(effects, DeleteUpgrade{u.Name, u.UID, u.Version})
 		}
 	}
-	if _, wanted := edited(w); !wanted {
+	if _, wanted := editedShard(w); !wanted {
 		return effects, ""
 	}
 	words = fmt.Sprintf("upgrade %s follows the spec", name)
@@ -121,7 +121,7 @@ func follow(in input) (effects []fsm.Effect, words string) {
 		}
 		return effects, words
 	}
-	if !inTurn(in) {
+	if !mayRestart(in) {
 		return effects, ""
 	}
 	image, known := wantedImage(in)
@@ -135,7 +135,7 @@ func follow(in input) (effects []fsm.Effect, words string) {
 // brought all shards to another image than the spec names, and that was not edited since, they
 // keep it: an edit of something else is no wish to go back. False is that shards differ.
 func wantedImage(in input) (image string, known bool) {
-	for _, c := range sets(in.World) {
+	for _, c := range statefulSets(in.World) {
 		if c.SpecImage != in.Obj.Spec.Image {
 			return in.Obj.Spec.Image, true
 		}
@@ -156,15 +156,15 @@ func drift(in input) string {
 	return fmt.Sprintf("; an upgrade brought it to %s, and spec.image still says %s: set it to what runs", image, in.Obj.Spec.Image)
 }
 
-// sets are the StatefulSets of the cluster as it is.
-func sets(w World) []Child {
+// statefulSets are the StatefulSets of the cluster as it is.
+func statefulSets(w World) []Child {
 	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool {
 		return c.Kind != KindStatefulSet || !w.recorded(c) || c.UID == "" || c.Foreign
 	})
 }
 
-// inTurn says that it is time to restart servers: of a combined edit, after what adds.
-func inTurn(in input) bool { return !grows(in) && approved(in) }
+// mayRestart says that it is time to restart servers: of a combined edit, after what adds.
+func mayRestart(in input) bool { return !grows(in) && approved(in) }
 
 // ownName is that of the upgrade that the spec asks for.
 func ownName(in input) string {
@@ -181,22 +181,22 @@ func upgrading(in input) bool {
 	if in.World.Upgrade != nil {
 		return true
 	}
-	if _, wanted := edited(in.World); !wanted {
+	if _, wanted := editedShard(in.World); !wanted {
 		return false
 	}
 	name := ownName(in)
 	return !slices.ContainsFunc(in.World.Own, func(u OwnUpgrade) bool { return u.Name == name && u.Ended })
 }
 
-// abandoned says that shards run different images, and nobody is about to change that. Templates
+// whyAbandoned says that shards run different images, and nobody is about to change that. Templates
 // may have other names, and the same in them: a shard that is added was never restarted, and one
 // that was rolled back has a name of its own.
-func abandoned(w World) string {
+func whyAbandoned(w World) string {
 	if w.Upgrade != nil {
 		return ""
 	}
 	first := ""
-	for _, c := range sets(w) {
+	for _, c := range statefulSets(w) {
 		if c.Image == "" {
 			continue
 		}

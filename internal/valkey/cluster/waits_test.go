@@ -26,11 +26,11 @@ func TestAChangeOfSizeSaysThatItWaits(t *testing.T) {
 // What is in the way is said when it lasts: while a cluster is made it is something else at every look.
 func TestWhatIsInTheWayIsSaidWhenItLasts(t *testing.T) {
 	in := standsAs(Even(3, 1), Even(3, 1))
-	in.Now, in.Obj.Status.Since = present, *ago(quietly - time.Second)
+	in.Now, in.Obj.Status.Since = present, *ago(raiseEpochAfter - time.Second)
 	if got := atLength(in, "all to agree", "one is called failed"); got != "all to agree" {
 		t.Error(got)
 	}
-	in.Obj.Status.Since = *ago(quietly)
+	in.Obj.Status.Since = *ago(raiseEpochAfter)
 	if got := atLength(in, "all to agree", "one is called failed"); got != "all to agree; now one is called failed" {
 		t.Error(got)
 	}

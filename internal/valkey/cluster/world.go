@@ -205,7 +205,7 @@ func (w World) lacks() (why string, is bool) {
 	if i := slices.IndexFunc(w.Nodes, topology.Node.RefusesConnections); i >= 0 {
 		return w.Nodes[i].Name + " refuses connections", true
 	}
-	if n, apart := apart(w); apart && w.Formed {
+	if n, apart := detachedNode(w); apart && w.Formed {
 		return n.Name + " has no part in the cluster", true
 	}
 	for _, n := range w.Nodes {

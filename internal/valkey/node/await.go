@@ -86,7 +86,7 @@ func (w *wait) round(ctx context.Context) (done bool, err error) {
 		return true, refusal(v)
 	case guard.Ask:
 		w.ask(ctx, v, wire.Forced, again(seen, w.timeout))
-	case guard.Crown:
+	case guard.Takeover:
 		w.ask(ctx, v, wire.Taken, askAgain)
 	case guard.Follow:
 		known, err := follow(w.memory, v.ID, v.Epoch)

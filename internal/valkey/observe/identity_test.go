@@ -170,14 +170,14 @@ func TestAnUpgradeFindsItsCluster(t *testing.T) {
 }
 
 // A pod whose server ran once may have something in it, however it looks by now.
-func TestAPodThatRanOnceIsNotUnborn(t *testing.T) {
+func TestAPodThatRanOnceHasRun(t *testing.T) {
 	over := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
 	for name, status := range map[string]corev1.ContainerStatus{
 		"it was restarted": {Name: "valkey", RestartCount: 1},
 		"it has ended":     {Name: "valkey", State: over},
 		"it ended before":  {Name: "valkey", LastTerminationState: over},
 	} {
-		if unborn(&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{status}}}) {
+		if neverRan(&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{status}}}) {
 			t.Errorf("%s: it is taken for one that never ran", name)
 		}
 	}

@@ -120,7 +120,7 @@ func (o Cluster) outdated(ctx context.Context, p *corev1.Pod, shard *appsv1.Stat
 		return s.Status.UpdateRevision != "" && s.Status.ObservedGeneration >= s.Generation &&
 			p.Labels[appsv1.ControllerRevisionHashLabelKey] != s.Status.UpdateRevision
 	}
-	if !differs(shard) || !unborn(p) {
+	if !differs(shard) || !neverRan(p) {
 		return differs(shard), nil
 	}
 	var live appsv1.StatefulSet
@@ -146,7 +146,7 @@ func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod
 
 func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
 	at.UID, at.Addr, at.Host, at.Trouble = string(p.UID), addrOf(p), p.Spec.NodeName, trouble(p)
-	at.Version, at.Unborn = p.ResourceVersion, unborn(p)
+	at.Version, at.NeverRan = p.ResourceVersion, neverRan(p)
 	if over := ended(p); over != nil {
 		at.Ended, at.EndedAt, at.DataMissing = true, max(0, over.FinishedAt.Unix()), over.ExitCode == topology.ExitDataMissing
 	}
@@ -172,9 +172,9 @@ func addrOf(p *corev1.Pod) string {
 	return net.JoinHostPort(p.Status.PodIP, strconv.Itoa(valkeyv1.ClientPort))
 }
 
-// unborn says that the server of the pod has never run. What nobody reports on has
+// neverRan says that the server of the pod has never run. What nobody reports on has
 // not been started by anybody.
-func unborn(p *corev1.Pod) bool {
+func neverRan(p *corev1.Pod) bool {
 	for _, c := range p.Status.ContainerStatuses {
 		ran := c.RestartCount > 0 || c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
 		if c.Name == spec.ServerContainer && ran {

@@ -62,10 +62,10 @@ func TestPodFacts(t *testing.T) {
 		going  bool
 		want   topology.Pod
 	}{
-		"just made":             {corev1.PodStatus{Phase: corev1.PodPending}, false, topology.Pod{Unborn: true}},
-		"on the way":            {corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{waiting("ContainerCreating")}}, false, topology.Pod{Unborn: true}},
-		"without a node":        {corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}}, false, topology.Pod{Unborn: true, Trouble: "Unschedulable"}},
-		"without image":         {corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{waiting("ImagePullBackOff")}}, false, topology.Pod{Unborn: true, Trouble: "ImagePullBackOff"}},
+		"just made":             {corev1.PodStatus{Phase: corev1.PodPending}, false, topology.Pod{NeverRan: true}},
+		"on the way":            {corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{waiting("ContainerCreating")}}, false, topology.Pod{NeverRan: true}},
+		"without a node":        {corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}}, false, topology.Pod{NeverRan: true, Trouble: "Unschedulable"}},
+		"without image":         {corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{waiting("ImagePullBackOff")}}, false, topology.Pod{NeverRan: true, Trouble: "ImagePullBackOff"}},
 		"runs":                  {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1"}, false, topology.Pod{Addr: "10.0.0.1:6379"}},
 		"is ready":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, false, topology.Pod{Addr: "10.0.0.1:6379", Ready: true}},
 		"is going":              {corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{ready}}, true, topology.Pod{Addr: "10.0.0.1:6379", Leaving: true}},

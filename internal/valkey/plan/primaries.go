@@ -8,33 +8,33 @@ import "github.com/statecraft-dev/statecraft/internal/valkey/topology"
 // have their slots by then.
 func FirstPrimaries(nodes topology.Nodes, shards int) []string {
 	for most := 1; ; most++ {
-		s := seating{shards: make([]topology.Nodes, shards), most: most, on: map[string][]int{}, chosen: make([]string, shards)}
+		s := assignment{shards: make([]topology.Nodes, shards), most: most, on: map[string][]int{}, chosen: make([]string, shards)}
 		if s.all(nodes) {
 			return s.chosen
 		}
 	}
 }
 
-// seating finds a place for every primary where no machine has more than so many. It is Kuhn's matching.
-type seating struct {
+// assignment finds a place for every primary where no machine has more than so many. It is Kuhn's matching.
+type assignment struct {
 	shards []topology.Nodes
 	most   int
 	on     map[string][]int // the shards whose primary is on a machine
 	chosen []string
 }
 
-func (s *seating) all(nodes topology.Nodes) bool {
+func (s *assignment) all(nodes topology.Nodes) bool {
 	for i := range s.shards {
 		s.shards[i] = nodes.Shard(i)
-		if len(s.shards[i]) > 0 && !s.seat(i, map[string]bool{}) {
+		if len(s.shards[i]) > 0 && !s.assign(i, map[string]bool{}) {
 			return false
 		}
 	}
 	return true
 }
 
-// seat finds one for one shard. Others make room if there is no free one and they have another place.
-func (s *seating) seat(shard int, asked map[string]bool) bool {
+// assign finds one for one shard. Others make room if there is no free one and they have another place.
+func (s *assignment) assign(shard int, asked map[string]bool) bool {
 	for _, n := range s.shards[shard] {
 		if there := s.on[n.Host]; !asked[n.Host] && len(there) < s.most {
 			s.on[n.Host], s.chosen[shard] = append(there, shard), n.Name
@@ -47,7 +47,7 @@ func (s *seating) seat(shard int, asked map[string]bool) bool {
 		}
 		asked[n.Host] = true
 		for i, other := range s.on[n.Host] {
-			if s.seat(other, asked) {
+			if s.assign(other, asked) {
 				s.on[n.Host][i], s.chosen[shard] = shard, n.Name
 				return true
 			}

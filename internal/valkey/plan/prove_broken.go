@@ -20,13 +20,13 @@ func ProveDeleteBroken(n topology.Nodes, pod string, lag int64) (proof PodProof,
 	if m.Server != nil {
 		return nil, pod + " answers: what it is can be asked"
 	}
-	if doubt = covered(n); doubt != "" {
+	if doubt = whyNotServed(n); doubt != "" {
 		return nil, doubt
 	}
 	if by, id, owns := unseenOwner(n); owns {
 		return nil, fmt.Sprintf("%s sees slots at %s, which does not answer", by.Name, id)
 	}
-	copies, doubt := others(n, m, lag)
+	copies, doubt := otherCopies(n, m, lag)
 	if doubt != "" {
 		return nil, doubt
 	}

@@ -32,7 +32,7 @@ func ProveRaiseEpoch(n topology.Nodes, id string) (proof EpochProof, doubt strin
 		if by.Server == nil {
 			continue
 		}
-		if doubt = disputes(by, primary); doubt != "" {
+		if doubt = whyDisputed(by, primary); doubt != "" {
 			return nil, doubt
 		}
 	}
@@ -40,8 +40,8 @@ func ProveRaiseEpoch(n topology.Nodes, id string) (proof EpochProof, doubt strin
 	return epochProof{evidenceOf(seen, id)}, ""
 }
 
-// disputes is what one server knows that speaks against a primary. Who holds nothing has no say.
-func disputes(by, primary topology.Node) string {
+// whyDisputed is what one server knows that speaks against a primary. Who holds nothing has no say.
+func whyDisputed(by, primary topology.Node) string {
 	p, known := by.Server.Peer(primary.Server.ID)
 	switch {
 	case len(by.Server.Open) > 0:

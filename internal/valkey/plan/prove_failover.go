@@ -34,14 +34,14 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 		return nil, to + " does not answer"
 	}
 	shard := n.Shard(candidate.Shard)
-	if doubt = lives(n, candidate); doubt != "" {
+	if doubt = whyMayRun(n, candidate); doubt != "" {
 		return nil, doubt
 	}
-	copies, doubt := newest(shard, candidate, endedFor)
+	copies, doubt := whyNotNewest(shard, candidate, endedFor)
 	if doubt != "" {
 		return nil, doubt
 	}
-	if doubt = tooFewVotes(n, candidate); doubt != "" {
+	if doubt = whyNoMajority(n, candidate); doubt != "" {
 		return nil, doubt
 	}
 	end := "has ended"
@@ -52,9 +52,9 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 	return failoverProof{evidence: evidenceOf(seen, to), forced: true}, ""
 }
 
-// newest is why a replica may not be the newest copy of its primary, which ended so long ago;
+// whyNotNewest is why a replica may not be the newest copy of its primary, which ended so long ago;
 // otherwise how many copies there are.
-func newest(shard topology.Nodes, candidate topology.Node, endedFor time.Duration) (count int, doubt string) {
+func whyNotNewest(shard topology.Nodes, candidate topology.Node, endedFor time.Duration) (count int, doubt string) {
 	ended := slices.ContainsFunc(shard, func(m topology.Node) bool { return m.Server == nil && m.Ended })
 	var copies []*topology.Server
 	for _, m := range shard {
@@ -77,8 +77,8 @@ func newest(shard topology.Nodes, candidate topology.Node, endedFor time.Duratio
 	return len(copies), ""
 }
 
-// lives is why the primary of a replica may still run.
-func lives(n topology.Nodes, candidate topology.Node) string {
+// whyMayRun is why the primary of a replica may still run.
+func whyMayRun(n topology.Nodes, candidate topology.Node) string {
 	dead := candidate.Server.Self().Follows
 	if dead == "" {
 		return candidate.Name + " is a primary"
@@ -91,7 +91,7 @@ func lives(n topology.Nodes, candidate topology.Node) string {
 		switch {
 		case !m.MayRun():
 		case m.RefusesConnections():
-			doubt = linked(n, m, candidate)
+			doubt = whyLinked(n, m, candidate)
 		default:
 			doubt = m.Name + " is silent and may be the primary, which is not known to have ended"
 		}
@@ -111,10 +111,10 @@ func mayRun(n topology.Nodes) (topology.Node, bool) {
 	return n[i], true
 }
 
-// linked is who still has a connection to the primary of a replica, whose pod refuses them. That one alone is
+// whyLinked is who still has a connection to the primary of a replica, whose pod refuses them. That one alone is
 // refused may be its own network's doing. That nobody listens there for any of those who would elect another
 // is the end of the process.
-func linked(n topology.Nodes, refuses, candidate topology.Node) string {
+func whyLinked(n topology.Nodes, refuses, candidate topology.Node) string {
 	dead := candidate.Server.Self().Follows
 	for _, m := range n.Shard(candidate.Shard) {
 		if m.Server != nil && m.Server.Self().Follows == dead && m.Server.Synced {
@@ -129,9 +129,9 @@ func linked(n topology.Nodes, refuses, candidate topology.Node) string {
 	return ""
 }
 
-// tooFewVotes is why too few would vote: no majority answers, or one has given the slots of
+// whyNoMajority is why too few would vote: no majority answers, or one has given the slots of
 // the primary to another already.
-func tooFewVotes(n topology.Nodes, candidate topology.Node) string {
+func whyNoMajority(n topology.Nodes, candidate topology.Node) string {
 	dead := candidate.Server.Self().Follows
 	if doubt, quorum := n.Quorum(); !quorum {
 		return doubt

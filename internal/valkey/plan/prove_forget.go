@@ -9,7 +9,7 @@ import (
 // ProveForget allows that a server that is gone is forgotten by all others: nobody sees slots
 // of it or a replica, and it does not run. A slot owner that is forgotten takes its slots with it.
 func ProveForget(n topology.Nodes, id string) (proof ForgetProof, doubt string) {
-	if doubt = unwanted(n, id); doubt != "" {
+	if doubt = whyNeeded(n, id); doubt != "" {
 		return nil, doubt
 	}
 	if m, answers := n.ByID(id); answers {
@@ -25,8 +25,8 @@ func ProveForget(n topology.Nodes, id string) (proof ForgetProof, doubt string) 
 	return forgetProof{evidenceOf(seen, id)}, ""
 }
 
-// unwanted is who still needs one of these servers, in words. That they need each other does not count.
-func unwanted(n topology.Nodes, ids ...string) string {
+// whyNeeded is who still needs one of these servers, in words. That they need each other does not count.
+func whyNeeded(n topology.Nodes, ids ...string) string {
 	goes := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		goes[id] = true

@@ -20,7 +20,7 @@ func ProveForgetSlotOwner(n topology.Nodes, id string) (proof ForgetSlotOwnerPro
 		return nil, m.Name + " answers to it"
 	}
 	for _, by := range n {
-		if doubt = missed(by, id); doubt != "" {
+		if doubt = whyNotGone(by, id); doubt != "" {
 			return nil, doubt
 		}
 	}
@@ -31,8 +31,8 @@ func ProveForgetSlotOwner(n topology.Nodes, id string) (proof ForgetSlotOwnerPro
 	return forgetSlotOwnerProof{evidenceOf(seen, id)}, ""
 }
 
-// missed is why a server that answers may know more of one that is gone.
-func missed(by topology.Node, id string) string {
+// whyNotGone is why a server that answers may know more of one that is gone.
+func whyNotGone(by topology.Node, id string) string {
 	for _, p := range by.Server.View {
 		switch {
 		case p.Follows == id:

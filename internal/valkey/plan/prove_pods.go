@@ -16,19 +16,19 @@ func ProveDeletePod(n topology.Nodes, pod string, lag int64) (proof PodProof, do
 		return nil, pod + " does not exist"
 	}
 	m := n[i]
-	if m.Unborn {
+	if m.NeverRan {
 		return podProof{evidenceOf(pod+" has never run", pod)}, ""
 	}
 	if m.Server == nil {
 		return nil, pod + " does not answer: what it is and has is not known"
 	}
-	if doubt = covered(n); doubt != "" {
+	if doubt = whyNotServed(n); doubt != "" {
 		return nil, doubt
 	}
-	if doubt = needed(n, m); doubt != "" {
+	if doubt = whyIndispensable(n, m); doubt != "" {
 		return nil, doubt
 	}
-	copies, doubt := others(n, m, lag)
+	copies, doubt := otherCopies(n, m, lag)
 	if doubt != "" {
 		return nil, doubt
 	}
@@ -36,8 +36,8 @@ func ProveDeletePod(n topology.Nodes, pod string, lag int64) (proof PodProof, do
 	return podProof{evidenceOf(seen, pod)}, ""
 }
 
-// covered is what is missing for all slots to be served, and by a majority that lives.
-func covered(n topology.Nodes) string {
+// whyNotServed is what is missing for all slots to be served, and by a majority that lives.
+func whyNotServed(n topology.Nodes) string {
 	if doubt, quorum := n.Quorum(); !quorum {
 		return doubt
 	}
@@ -51,8 +51,8 @@ func covered(n topology.Nodes) string {
 	return ""
 }
 
-// needed is who needs the server to go on, itself included.
-func needed(n topology.Nodes, m topology.Node) string {
+// whyIndispensable is who needs the server to go on, itself included.
+func whyIndispensable(n topology.Nodes, m topology.Node) string {
 	if self := m.Server.Self(); self.Follows == "" && m.Server.Holds() {
 		return m.Name + " is a primary and holds keys or slots"
 	}
@@ -69,8 +69,8 @@ func needed(n topology.Nodes, m topology.Node) string {
 	return ""
 }
 
-// others counts the copies of a shard besides one, all of which must be in sync.
-func others(n topology.Nodes, but topology.Node, lag int64) (copies int, doubt string) {
+// otherCopies counts the copies of a shard besides one, all of which must be in sync.
+func otherCopies(n topology.Nodes, but topology.Node, lag int64) (copies int, doubt string) {
 	shard := n.Shard(but.Shard)
 	owner, found := shard.Owner()
 	if !found {

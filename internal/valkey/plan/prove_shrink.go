@@ -7,9 +7,9 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// Behind is who stays of a shard that others leave, and does not have all of it: those that go
+// WhoIsBehind is who stays of a shard that others leave, and does not have all of it: those that go
 // may be the only copy. lag is how many bytes behind a replica may be.
-func Behind(n topology.Nodes, leaving []string, lag int64) string {
+func WhoIsBehind(n topology.Nodes, leaving []string, lag int64) string {
 	goes := func(m topology.Node) bool { return slices.Contains(leaving, m.Name) }
 	stay := staying(n, leaving)
 	for _, m := range n {
@@ -39,7 +39,7 @@ func ProveShrink(n topology.Nodes, leaving []string, lag int64) (proof ShrinkPro
 	if len(leaving) == 0 {
 		return nil, "nothing is to be removed"
 	}
-	if doubt = removable(n, leaving, lag); doubt != "" {
+	if doubt = whyNotRemovable(n, leaving, lag); doubt != "" {
 		return nil, doubt
 	}
 	stay := staying(n, leaving)

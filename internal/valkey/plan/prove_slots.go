@@ -34,7 +34,7 @@ func ProveSetSlotNode(n topology.Nodes, g Given) (proof SlotProof, doubt string)
 		return nil, "there is nothing to give"
 	}
 	for _, slot := range g.Slots.List() {
-		if doubt = given(source, target, slot); doubt != "" {
+		if doubt = whyNotGiven(source, target, slot); doubt != "" {
 			return nil, doubt
 		}
 		if keys, counted := g.Keys[slot]; !counted || keys != 0 {
@@ -45,9 +45,9 @@ func ProveSetSlotNode(n topology.Nodes, g Given) (proof SlotProof, doubt string)
 	return slotProof{evidence: evidenceOf(seen, string(g.Slots)), owner: g.Target}, ""
 }
 
-// given is what keeps a slot from being the target's: the source may still take new
+// whyNotGiven is what keeps a slot from being the target's: the source may still take new
 // keys of it, or the target would refuse them.
-func given(source, target topology.Node, slot int) string {
+func whyNotGiven(source, target topology.Node, slot int) string {
 	one := topology.Range(slot, slot)
 	to, goes := source.Server.Migrates(slot)
 	from, comes := target.Server.Imports(slot)

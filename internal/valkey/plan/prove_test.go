@@ -255,7 +255,7 @@ func TestProveSetSlotNode(t *testing.T) {
 func TestProveDeletePod(t *testing.T) {
 	prove(t, "web-0-1", map[string]proofCase{
 		"a replica":                             {change: func(topology.Nodes) {}},
-		"it has never run":                      {change: func(n topology.Nodes) { n[1].Server, n[1].Unborn, n[0].Server = nil, true, nil }},
+		"it has never run":                      {change: func(n topology.Nodes) { n[1].Server, n[1].NeverRan, n[0].Server = nil, true, nil }},
 		"it holds nothing":                      {change: func(n topology.Nodes) { reset(n, 1) }},
 		"it is itself behind":                   {change: func(n topology.Nodes) { n[1].Server.Offset = 0 }},
 		"it does not exist":                     {change: func(n topology.Nodes) { n[1].UID = "" }, doubt: "does not exist"},
@@ -291,7 +291,7 @@ func vacate(n topology.Nodes) {
 
 // dismiss is the proof of one of those that go.
 func dismiss(n topology.Nodes, leaving []string, id string) (Proof, string) {
-	p, doubt := ProveDismiss(n, leaving, 10)
+	p, doubt := ProveForgetLeaving(n, leaving, 10)
 	if doubt == "" && !p.Of(id) {
 		return nil, "no server whose pod is to go"
 	}
@@ -299,7 +299,7 @@ func dismiss(n topology.Nodes, leaving []string, id string) (Proof, string) {
 }
 
 // Those that stay may forget who runs and goes, once it has nothing that others do not have.
-func TestProveDismiss(t *testing.T) {
+func TestProveForgetLeaving(t *testing.T) {
 	replica, primary := id(5), id(4)
 	leaving := []string{"web-2-0", "web-2-1"}
 	after := func(more func(n topology.Nodes)) func(topology.Nodes) {
@@ -378,7 +378,7 @@ func TestBehind(t *testing.T) {
 	} {
 		n := append(sound(), topology.Node{Pod: topology.Pod{Name: "web-0-2", Shard: 0, Ordinal: 2}})
 		c.change(n)
-		if doubt := Behind(n, []string{c.leaving}, 10); doubt != c.doubt {
+		if doubt := WhoIsBehind(n, []string{c.leaving}, 10); doubt != c.doubt {
 			t.Errorf("%s: %q", name, doubt)
 		}
 	}

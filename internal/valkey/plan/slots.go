@@ -30,7 +30,7 @@ type Move struct {
 // It refuses in words what it cannot make sense of: nothing may be planned on it.
 func Moves(holdings []Holding) (moves []Move, doubt string) {
 	sorted := slices.SortedFunc(slices.Values(holdings), func(a, b Holding) int { return cmp.Compare(a.Shard, b.Shard) })
-	if doubt = senseless(sorted); doubt != "" {
+	if doubt = whyInvalid(sorted); doubt != "" {
 		return nil, doubt
 	}
 	wanted := shares(sorted)
@@ -46,8 +46,8 @@ func Moves(holdings []Holding) (moves []Move, doubt string) {
 	return settle(give, take), ""
 }
 
-// senseless is what is wrong with holdings, which are in the order of their shards.
-func senseless(holdings []Holding) string {
+// whyInvalid is what is wrong with holdings, which are in the order of their shards.
+func whyInvalid(holdings []Holding) string {
 	var all topology.Slots
 	keeps := false
 	for i, h := range holdings {

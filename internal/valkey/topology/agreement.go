@@ -24,7 +24,7 @@ func (n Nodes) Disagreements() (list []Disagreement) {
 // Met says that every node answers and knows every other, past all handshakes and
 // with standing links. If not, doubt says in words what is in the way.
 func (n Nodes) Met() (doubt string, met bool) {
-	return n.judge(func(by Node, of *Server) string { return acquainted(by, of) })
+	return n.judge(func(by Node, of *Server) string { return whyNotMet(by, of) })
 }
 
 // Agree says that they have met and that all see the same cluster: who is
@@ -42,8 +42,8 @@ func (n Nodes) Agree() (doubt string, agree bool) {
 	return n.judge(func(by Node, of *Server) string {
 		p, _ := by.Server.Peer(of.ID)
 		switch {
-		case acquainted(by, of) != "":
-			return acquainted(by, of)
+		case whyNotMet(by, of) != "":
+			return whyNotMet(by, of)
 		case p.State != "":
 			return "calls it " + string(p.State)
 		case p.ID != by.Server.ID && p.Addr != where[p.ID]:
@@ -59,7 +59,7 @@ func (n Nodes) Agree() (doubt string, agree bool) {
 	})
 }
 
-func acquainted(by Node, of *Server) string {
+func whyNotMet(by Node, of *Server) string {
 	switch p, listed := by.Server.Peer(of.ID); {
 	case !listed || p.State == Handshake:
 		return "does not know it yet"

@@ -36,7 +36,7 @@ func (n Nodes) Handover(to string, lag int64) (doubt string, ready bool) {
 		return doubt, false
 	}
 	for _, by := range append(n.Voters(), candidate) {
-		if doubt = backs(by, candidate, primary); doubt != "" {
+		if doubt = whyNotSuccessor(by, candidate, primary); doubt != "" {
 			return doubt, false
 		}
 	}
@@ -65,8 +65,8 @@ func (s *Server) Trails(primary *Server, lag int64) string {
 	return ""
 }
 
-// backs is what keeps one server from seeing the replica as the successor of the primary.
-func backs(by, replica, primary Node) string {
+// whyNotSuccessor is what keeps one server from seeing the replica as the successor of the primary.
+func whyNotSuccessor(by, replica, primary Node) string {
 	r, known := by.Server.Peer(replica.Server.ID)
 	p, _ := by.Server.Peer(primary.Server.ID)
 	own := primary.Server.Self()

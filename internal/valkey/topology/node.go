@@ -12,7 +12,7 @@ type Node struct {
 }
 
 // MayRun says that it does not answer and is not known to have ended: whoever is not heard may be there.
-func (n Node) MayRun() bool { return n.Server == nil && n.UID != "" && !n.Ended && !n.Unborn }
+func (n Node) MayRun() bool { return n.Server == nil && n.UID != "" && !n.Ended && !n.NeverRan }
 
 // RefusesConnections says that nobody listens at a pod whose container is not known to have ended: it has, and its kubelet has
 // not noticed, or it has begun, and its server has not.
@@ -30,8 +30,8 @@ type Pod struct {
 	Ready   bool   `json:"ready,omitempty"` // as Kubernetes judges it
 	// Outdated says that its StatefulSet would make it otherwise by now.
 	Outdated bool `json:"outdated,omitempty"`
-	// Unborn says that its server has never run: there can be nothing in it.
-	Unborn bool `json:"unborn,omitempty"`
+	// NeverRan says that its server has never run: there can be nothing in it.
+	NeverRan bool `json:"neverRan,omitempty"`
 	// Ended says that its server is known not to run: its container has ended.
 	Ended bool `json:"ended,omitempty"`
 	// EndedAt is when, in seconds since 1970; 0 is not known.

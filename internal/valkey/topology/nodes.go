@@ -36,8 +36,8 @@ func (n Nodes) Owner() (Node, bool) {
 	return n.find(func(m Node) bool { return m.Server != nil && m.Server.Self().Slots != "" })
 }
 
-// Newborn is a node that answers and holds nothing.
-func (n Nodes) Newborn() (Node, bool) {
+// HoldingNothing is a node that answers and holds nothing.
+func (n Nodes) HoldingNothing() (Node, bool) {
 	return n.find(func(m Node) bool { return m.Server != nil && !m.Server.Holds() })
 }
 

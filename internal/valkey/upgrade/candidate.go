@@ -12,15 +12,15 @@ import (
 // failoverCandidate is the replica that is to take over, or what is in the way: the best of those that
 // run what is wanted. One that a person is asked to approve stays the one, as long as it can:
 // which is the best changes with every write.
-func failoverCandidate(in shard, s sight) (candidate topology.Node, doubt string) {
-	if n, named := s.named(s.Promoted); named && supervised(in) && s.follows(n) && current(n) {
+func failoverCandidate(in shard, s shardView) (candidate topology.Node, doubt string) {
+	if n, named := s.named(s.Promoted); named && isSupervised(in) && s.follows(n) && isCurrent(n) {
 		if _, doubt := plan.ProveFailover(in.World.Nodes, n.Server.ID, lag); doubt == "" {
 			return n, ""
 		}
 	}
 	var copies []*topology.Server
 	for _, n := range s.nodes {
-		if current(n) && s.follows(n) {
+		if isCurrent(n) && s.follows(n) {
 			copies = append(copies, n.Server)
 		}
 	}
@@ -34,19 +34,19 @@ func failoverCandidate(in shard, s sight) (candidate topology.Node, doubt string
 }
 
 // follows says that a node is a replica of the shard's owner.
-func (s sight) follows(n topology.Node) bool {
+func (s shardView) follows(n topology.Node) bool {
 	return n.Server != nil && s.owned && n.Server.Self().Follows == s.owner.Server.ID
 }
 
-func supervised(in shard) bool { return in.Obj.Spec.Strategy == valkeyv1.Supervised }
+func isSupervised(in shard) bool { return in.Obj.Spec.Strategy == valkeyv1.Supervised }
 
 // notApproved is the hold at the door of a failover that a person has to approve. What was
 // begun is not held: it was approved, and is proven again before it is done.
 func notApproved(in shard) (string, bool) {
-	if !supervised(in) || in.Place.Phase == FailingOver {
+	if !isSupervised(in) || in.Place.Phase == FailingOver {
 		return "", false
 	}
-	s := look(in)
+	s := viewOf(in)
 	candidate, doubt := failoverCandidate(in, s)
 	if doubt != "" {
 		return "shard " + in.Lane + ": a replica that can take over: " + doubt, true
@@ -59,7 +59,7 @@ func notApproved(in shard) (string, bool) {
 
 // tokenOf names one failover: who takes over from whom, and when. An approval of another
 // one, or of what was before it, does not fit.
-func tokenOf(in shard, s sight, candidate topology.Node) string {
+func tokenOf(in shard, s shardView, candidate topology.Node) string {
 	primary := s.owner.Server.Self()
 	return plan.Token(string(in.Obj.UID), in.Lane, candidate.UID, primary.ID, strconv.FormatInt(primary.Epoch, 10))
 }

@@ -19,7 +19,7 @@ func TestTheCandidateRunsWhatIsWanted(t *testing.T) {
 	w.Shards[0].Template, w.Nodes[0].Outdated, w.Nodes[2].Outdated = "9.1.2", true, true
 	w.Nodes[0].Server.Offset, w.Nodes[2].Server.Offset = 200, 200
 	lane := shard{Input: input{Obj: u, World: w, Now: present}, Lane: "0"}
-	if candidate, doubt := failoverCandidate(lane, look(lane)); candidate.Name != "web-0-1" || doubt != "" {
+	if candidate, doubt := failoverCandidate(lane, viewOf(lane)); candidate.Name != "web-0-1" || doubt != "" {
 		t.Errorf("%s, %q", candidate.Name, doubt)
 	}
 }
@@ -30,7 +30,7 @@ func TestAnApprovalIsOfOneFailover(t *testing.T) {
 		u, w := midway("8.1.1", WaitingForSync)
 		change(u, &w)
 		lane := shard{Input: input{Obj: u, World: w, Now: present}, Lane: "0"}
-		return tokenOf(lane, look(lane), w.Nodes[1])
+		return tokenOf(lane, viewOf(lane), w.Nodes[1])
 	}
 	shown := token(func(*valkeyv1.ValkeyUpgrade, *World) {})
 	for name, change := range map[string]func(*valkeyv1.ValkeyUpgrade, *World){
@@ -63,7 +63,7 @@ func TestWhoIsBehind(t *testing.T) {
 	} {
 		nodes := running("8.1.1", 1, 1).Nodes
 		c.change(nodes)
-		n, doubt := behind(nodes)
+		n, doubt := nodeBehind(nodes)
 		if got := strings.TrimSpace(n.Name + " " + doubt); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

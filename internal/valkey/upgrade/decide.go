@@ -42,14 +42,14 @@ func decidePending(in input) fsm.Decision {
 // no obstacle: it may have been made to put them right.
 func decidePreChecks(in input) fsm.Decision {
 	w := in.World
-	doubt, fit := w.fit()
+	doubt, fit := w.healthyApartFromBroken()
 	switch {
 	case !w.looked() || w.Reservation.State != Ours:
 		return fsm.Wait(ReasonNotLooked, "cluster", "valkey").In(recheck)
 	case !w.Cluster.Formed || !slices.Contains(standing, w.Cluster.Phase):
-		return unhealthy(in, "ValkeyCluster "+in.Obj.Spec.ClusterRef.Name+" to be Running, and it is "+string(w.Cluster.Phase))
+		return waitForHealth(in, "ValkeyCluster "+in.Obj.Spec.ClusterRef.Name+" to be Running, and it is "+string(w.Cluster.Phase))
 	case !fit:
-		return unhealthy(in, doubt)
+		return waitForHealth(in, doubt)
 	}
 	if d, captures := capture(in); captures {
 		return d
@@ -57,9 +57,9 @@ func decidePreChecks(in input) fsm.Decision {
 	return fsm.Fire(ChecksPassed, ReasonHealthy)
 }
 
-// unhealthy waits, and in the end says what it has waited for.
-func unhealthy(in input, doubt string) fsm.Decision {
-	if overdue(in.Obj.Status.Place, in.Now) {
+// waitForHealth waits, and in the end says what it has waited for.
+func waitForHealth(in input, doubt string) fsm.Decision {
+	if isOverdue(in.Obj.Status.Place, in.Now) {
 		return fsm.Fire(ChecksFailed, ReasonUnhealthy).Because("%s", doubt)
 	}
 	return fsm.Wait(ReasonUnhealthy, "cluster", "pods", "valkey").In(recheck).Because("%s", doubt)
@@ -85,7 +85,7 @@ func decideInProgress(in input) fsm.Decision {
 	}
 	doubt, healthy := w.finished()
 	switch {
-	case !healthy && unwellFor(in) > checksTimeout:
+	case !healthy && waitedForCluster(in) > checksTimeout:
 		return fsm.Fire(NotWhole, ReasonUnhealthy).Because("every shard was upgraded, but %s; it is left as it is", doubt)
 	case !healthy:
 		return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(recheck).Because("every shard is upgraded, but %s", doubt)
@@ -93,8 +93,8 @@ func decideInProgress(in input) fsm.Decision {
 	return fsm.Fire(AllCurrent, ReasonAllCurrent).Because("%d shards, %d pods", len(w.Shards), len(w.Nodes))
 }
 
-// outdated is a pod that does not exist, or that its StatefulSet would make otherwise by now.
-func outdated(nodes topology.Nodes) (topology.Node, bool) {
+// outdatedPod is a pod that does not exist, or that its StatefulSet would make otherwise by now.
+func outdatedPod(nodes topology.Nodes) (topology.Node, bool) {
 	if i := slices.IndexFunc(nodes, func(n topology.Node) bool { return n.UID == "" || n.Outdated }); i >= 0 {
 		return nodes[i], true
 	}
@@ -137,22 +137,22 @@ func clusterGone(in input) bool {
 	return found != "" && (c.Sight == Gone || c.Sight == Here && c.UID != found)
 }
 
-// overdue says that the deadline of a place has passed, and its clock is running.
-func overdue(p place, now time.Time) bool {
+// isOverdue says that the deadline of a place has passed, and its clock is running.
+func isOverdue(p place, now time.Time) bool {
 	return p.Deadline != nil && p.HeldSince == nil && !now.Before(p.Deadline.Time)
 }
 
 // lost: an upgrade that has begun and forgot so is never begun again. A later one may have
 // passed it by, and this one would take the cluster back.
-func lost(in input) (fsm.Phase, bool) { return Failed, begun(in) || superseded(in) }
+func lost(in input) (fsm.Phase, bool) { return Failed, hasBegun(in) || isSuperseded(in) }
 
-// begun says that a StatefulSet bears the mark of this upgrade.
-func begun(in input) bool {
+// hasBegun says that a StatefulSet bears the mark of this upgrade.
+func hasBegun(in input) bool {
 	return slices.ContainsFunc(in.World.Shards, func(s Shard) bool { return s.Upgrade.UID == string(in.Obj.UID) && s.Upgrade.UID != "" })
 }
 
-// superseded says that a StatefulSet bears the mark of another upgrade that is not older.
-func superseded(in input) bool {
+// isSuperseded says that a StatefulSet bears the mark of another upgrade that is not older.
+func isSuperseded(in input) bool {
 	return slices.ContainsFunc(in.World.Shards, func(s Shard) bool {
 		return s.Upgrade.UID != "" && s.Upgrade.UID != string(in.Obj.UID) && !s.Upgrade.Created.Before(in.Obj.CreationTimestamp.Time)
 	})

@@ -20,8 +20,8 @@ func decideRollingBack(in input) fsm.Decision {
 		if s.WantTemplate == "" {
 			continue
 		}
-		if s.NoWayBack && rests(in, s) {
-			return noWayBack(in, s)
+		if s.NoWayBack && isSettled(in, s) {
+			return endRollback(in, s)
 		}
 		back = back && s.Phase == ShardCompleted && isBack(in.World, s)
 	}
@@ -35,19 +35,19 @@ func decideRollingBack(in input) fsm.Decision {
 // isBack says that every pod of a shard has again what it had before.
 func isBack(w World, s valkeyv1.ShardUpgrade) bool {
 	set, _ := w.shard(int(s.Index))
-	_, old := outdated(w.Nodes.Shard(int(s.Index)))
+	_, old := outdatedPod(w.Nodes.Shard(int(s.Index)))
 	return w.looked() && !isForward(s.WantTemplate) && set.Template == s.WantTemplate && set.Settled && !old
 }
 
-// rests says that nothing more is done for a shard that cannot go back: what had gone back is
+// isSettled says that nothing more is done for a shard that cannot go back: what had gone back is
 // forward again, or nothing is to go forward.
-func rests(in input, s valkeyv1.ShardUpgrade) bool {
+func isSettled(in input, s valkeyv1.ShardUpgrade) bool {
 	return s.Phase == ShardCompleted || s.Phase == ShardHasFailed && !cannotGoBack(laneOf(in, s))
 }
 
-// noWayBack is the last word on a shard that could not go back. Nothing is destroyed: it
+// endRollback is the last word on a shard that could not go back. Nothing is destroyed: it
 // serves what it has.
-func noWayBack(in input, s valkeyv1.ShardUpgrade) fsm.Decision {
+func endRollback(in input, s valkeyv1.ShardUpgrade) fsm.Decision {
 	if isForward(s.WantTemplate) {
 		return fsm.Fire(NoWayBack, ReasonRollbackImpossible).Because("shard %d: a server of the former version could not copy what the new one has "+
 			"written, so it stays on the new one; fix it forward by another upgrade, or restore a capture. It was given up because of: %s",

@@ -23,57 +23,57 @@ const (
 // decideFailingOver asks once, and then looks. That the phase was entered is saved before,
 // so a crash does not ask again at once.
 func decideFailingOver(in shard) fsm.Decision {
-	s := look(in)
-	if s.applied() && s.owned && current(s.owner) && !s.handsSlotsBack() {
-		return s.taken(in)
+	s := viewOf(in)
+	if s.isApplied() && s.owned && isCurrent(s.owner) && !s.handsSlotsBack() {
+		return s.awaitOldPrimary(in)
 	}
 	if s.OldPrimary == "" { // it was decided a moment ago, and is about to be saved
 		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: a replica to take over", in.Lane)
 	}
 	to, found := s.named(s.Promoted)
-	if found && s.rivals(to) {
+	if found && s.hasRival(to) {
 		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: %s to hear that %s has taken over", in.Lane, s.OldPrimary, s.Promoted)
 	}
-	if !s.applied() || !found || !s.mayTakeOver(to) {
+	if !s.isApplied() || !found || !s.mayTakeOver(to) {
 		return fsm.Fire(CandidateLost, ReasonNoCandidate).Because("%s does not follow %s any more, or does not run what is wanted", s.Promoted, s.OldPrimary)
 	}
 	words := "shard " + in.Lane + ": " + s.Promoted + " to take over from " + s.OldPrimary
-	if d, begun := s.underWay(in, words); begun {
+	if d, begun := s.awaitFailover(in, words); begun {
 		return d
 	}
 	return s.ask(in, to, words)
 }
 
-// underWay waits for a replica that was asked, or may have been, and gives up one that was asked long enough ago.
-func (s sight) underWay(in shard, words string) (d fsm.Decision, begun bool) {
+// awaitFailover waits for a replica that was asked, or may have been, and gives up one that was asked long enough ago.
+func (s shardView) awaitFailover(in shard, words string) (d fsm.Decision, begun bool) {
 	switch stay := in.Now.Sub(s.Since.Time); {
-	case s.asked() && in.Now.Sub(s.LastFailover.Time) >= failoverTimeout:
+	case s.wasAsked() && in.Now.Sub(s.LastFailover.Time) >= failoverTimeout:
 		return fsm.Fire(FailoverFailed, ReasonFailoverFailed).Because("%s was asked to take over from %s, and did not", s.Promoted, s.OldPrimary), true
-	case s.asked() || stay >= askWithin && stay < askAgain(in):
+	case s.wasAsked() || stay >= askWithin && stay < askAgain(in):
 		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("%s", words), true
 	}
 	return d, false
 }
 
 // mayTakeOver says that nothing has come in the way of a replica since it was decided upon.
-func (s sight) mayTakeOver(to topology.Node) bool {
-	return current(to) && s.follows(to) && s.owner.Name == s.OldPrimary
+func (s shardView) mayTakeOver(to topology.Node) bool {
+	return isCurrent(to) && s.follows(to) && s.owner.Name == s.OldPrimary
 }
 
-// rivals says that a replica has taken over, and who was the primary has not heard of it: for
+// hasRival says that a replica has taken over, and who was the primary has not heard of it: for
 // a moment both claim the slots.
-func (s sight) rivals(to topology.Node) bool {
-	return current(to) && s.owner.Name == s.OldPrimary && to.Name != s.OldPrimary && to.Server != nil && to.Server.Self().Slots != ""
+func (s shardView) hasRival(to topology.Node) bool {
+	return isCurrent(to) && s.owner.Name == s.OldPrimary && to.Name != s.OldPrimary && to.Server != nil && to.Server.Self().Slots != ""
 }
 
 // ask asks a replica to take over, if that still can be proven. If it were wrong, what the
 // replica lacks would be lost.
-func (s sight) ask(in shard, to topology.Node, words string) fsm.Decision {
+func (s shardView) ask(in shard, to topology.Node, words string) fsm.Decision {
 	proof, doubt := plan.ProveFailover(in.World.Nodes, to.Server.ID, lag)
 	switch {
 	case doubt != "":
 		return fsm.Wait(ReasonNoCandidate, "valkey").In(glance).Because("%s: %s", words, doubt)
-	case supervised(in) && in.Obj.Annotations[valkeyv1.ApproveAnnotation] != tokenOf(in, s, to):
+	case isSupervised(in) && in.Obj.Annotations[valkeyv1.ApproveAnnotation] != tokenOf(in, s, to):
 		return fsm.Wait(ReasonNotApproved, "self").In(glance).Because("%s: the approval was taken back, or was of another failover", words)
 	case in.World.Reservation.State != Ours:
 		return fsm.Wait(ReasonNotLooked, "reservations").In(glance).Because("the reservation of the cluster")
@@ -81,8 +81,8 @@ func (s sight) ask(in shard, to topology.Node, words string) fsm.Decision {
 	return fsm.Do(ReasonFailingOver, Failover{memberOf(to), memberOf(s.owner), proof}).Because("%s", words)
 }
 
-// taken: the failover has succeeded when what was the primary knows it, too, if it answers.
-func (s sight) taken(in shard) fsm.Decision {
+// awaitOldPrimary: the failover has succeeded when what was the primary knows it, too, if it answers.
+func (s shardView) awaitOldPrimary(in shard) fsm.Decision {
 	old, found := s.named(s.OldPrimary)
 	if found && old.Name != s.owner.Name && old.Server != nil && !s.follows(old) {
 		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: %s to follow %s", in.Lane, old.Name, s.owner.Name)
@@ -90,8 +90,8 @@ func (s sight) taken(in shard) fsm.Decision {
 	return fsm.Fire(Promoted, ReasonPromoted)
 }
 
-// asked says that a replica is known to have been asked in this stay.
-func (s sight) asked() bool {
+// wasAsked says that a replica is known to have been asked in this stay.
+func (s shardView) wasAsked() bool {
 	return s.LastFailover != nil && !s.LastFailover.Time.Before(s.Since.Time)
 }
 
@@ -104,7 +104,7 @@ func askAgain(in shard) time.Duration {
 
 // untilNextFailover is how long to wait before a replica of the shard is asked again. The
 // cluster's controller may have asked one, too, of any shard.
-func untilNextFailover(in shard, s sight) time.Duration {
+func untilNextFailover(in shard, s shardView) time.Duration {
 	after, afterFailure := in.World.Nodes.Spacing()
 	if s.FailedFailovers > 0 {
 		after = afterFailure
@@ -123,8 +123,8 @@ func untilNextFailover(in shard, s sight) time.Duration {
 // primary follows it as a rule at once; if it has an older version it may not be able to,
 // and then it is replaced as it is.
 func decideWaitingForClusterStable(in shard) fsm.Decision {
-	s := look(in)
-	if !s.applied() {
+	s := viewOf(in)
+	if !s.isApplied() {
 		return s.awaitTemplate(in)
 	}
 	if s.owned && s.owner.Outdated {
@@ -137,7 +137,7 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
 	}
-	if n, doubt := s.trailing(stay); doubt != "" {
+	if n, doubt := s.trailingNode(stay); doubt != "" {
 		return s.awaitSync(in, n, doubt)
 	}
 	if doubt, agree := in.World.agree(in.World.intact()); !agree {
@@ -149,13 +149,13 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 	return fsm.Fire(ClusterStable, ReasonClusterStable)
 }
 
-// trailing is a server that does not have all of the shard, and what it lacks. One that is to
+// trailingNode is a server that does not have all of the shard, and what it lacks. One that is to
 // be replaced anyway has had its time after a while; it must follow all the same.
-func (s sight) trailing(stay time.Duration) (n topology.Node, doubt string) {
+func (s shardView) trailingNode(stay time.Duration) (n topology.Node, doubt string) {
 	old, found := s.cannotFollow()
 	switch {
 	case !found || stay < catchUp:
-		return behind(s.nodes)
+		return nodeBehind(s.nodes)
 	case !s.follows(old):
 		return old, "does not follow the primary of its shard"
 	}
@@ -164,8 +164,8 @@ func (s sight) trailing(stay time.Duration) (n topology.Node, doubt string) {
 
 // decideUpgradingOldMaster replaces what is left: as a rule the pod that was the primary.
 func decideUpgradingOldMaster(in shard) fsm.Decision {
-	s := look(in)
-	if !s.applied() {
+	s := viewOf(in)
+	if !s.isApplied() {
 		return s.awaitTemplate(in)
 	}
 	if s.owned && s.owner.Outdated {
@@ -183,7 +183,7 @@ func decideUpgradingOldMaster(in shard) fsm.Decision {
 	if n, found := s.cannotFollow(); found {
 		return s.remove(in, n)
 	}
-	if n, doubt := behind(s.nodes); doubt != "" {
+	if n, doubt := nodeBehind(s.nodes); doubt != "" {
 		return s.awaitSync(in, n, doubt)
 	}
 	if n, old := s.outdatedReplica(); old {
@@ -193,7 +193,7 @@ func decideUpgradingOldMaster(in shard) fsm.Decision {
 		return fsm.Wait(ReasonPodNotReady, "pods").In(glance).Because("shard %s: %s to be ready", in.Lane, describe(n))
 	}
 	if s.handsSlotsBack() {
-		return fsm.Fire(GoesHome, ReasonAllCurrent).Because("%s is to have the slots again: %s goes", s.nodes[home].Name, s.owner.Name)
+		return fsm.Fire(HandsSlotsBack, ReasonAllCurrent).Because("%s is to have the slots again: %s goes", s.nodes[homeOrdinal].Name, s.owner.Name)
 	}
 	return fsm.Fire(ShardCurrent, ReasonAllCurrent)
 }

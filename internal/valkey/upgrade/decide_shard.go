@@ -10,50 +10,50 @@ import (
 
 // decideShardPending begins a shard when all before it have ended and the cluster is whole.
 func decideShardPending(in shard) fsm.Decision {
-	if other, waits := before(in); waits {
+	if other, waits := blockingShard(in); waits {
 		return fsm.Wait(ReasonNotItsTurn, "lanes").Because("shard %d to end before shard %s", other, in.Lane)
 	}
 	if !in.World.looked() {
 		return fsm.Wait(ReasonNotLooked, "valkey").In(glance)
 	}
-	s := look(in)
+	s := viewOf(in)
 	if !s.set.Settled || s.set.Revision == "" {
 		return fsm.Wait(ReasonTemplateNotApplied, "children").In(glance).Because("shard %s: StatefulSet %s to be seen by its controller", in.Lane, s.set.Name)
 	}
 	if in.Obj.Status.Phase != InProgress {
 		return fsm.Fire(ItsTurn, ReasonRollingBack)
 	}
-	if _, old := outdated(s.nodes); !old && s.set.Template == in.World.Template {
+	if _, old := outdatedPod(s.nodes); !old && s.set.Template == in.World.Template {
 		return fsm.Fire(AlreadyCurrent, ReasonAllCurrent)
 	}
 	if d, soaks := soak(in); soaks {
 		return d
 	}
-	if doubt, fit := in.World.fit(); !fit {
-		return unwell(in, doubt)
+	if doubt, fit := in.World.healthyApartFromBroken(); !fit {
+		return waitForCluster(in, doubt)
 	}
 	return fsm.Fire(ItsTurn, ReasonItsTurn)
 }
 
-// unwell waits for the cluster to be whole. What is not for as long as a pod may take is no
+// waitForCluster waits for the cluster to be whole. What is not for as long as a pod may take is no
 // accident any more: it may be what the shards before it were given.
-func unwell(in shard, doubt string) fsm.Decision {
-	if unwellFor(in.Input) > podTimeout(in)+syncTimeout(in) {
-		return fsm.Fire(ClusterUnwell, ReasonUnhealthy).Because("the cluster did not become whole before shard %s was begun: %s", in.Lane, doubt)
+func waitForCluster(in shard, doubt string) fsm.Decision {
+	if waitedForCluster(in.Input) > podTimeout(in)+syncTimeout(in) {
+		return fsm.Fire(ClusterUnhealthy, ReasonUnhealthy).Because("the cluster did not become whole before shard %s was begun: %s", in.Lane, doubt)
 	}
 	return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(glance).Because("the cluster to be whole before shard %s is begun: %s", in.Lane, doubt)
 }
 
-// unwellFor is how long the cluster was waited for.
-func unwellFor(in input) time.Duration {
+// waitedForCluster is how long the cluster was waited for.
+func waitedForCluster(in input) time.Duration {
 	if since := in.Obj.Status.UnwellSince; since != nil {
 		return in.Now.Sub(since.Time)
 	}
 	return 0
 }
 
-// before is a shard that must have ended first.
-func before(in shard) (other int32, waits bool) {
+// blockingShard is a shard that must have ended first.
+func blockingShard(in shard) (other int32, waits bool) {
 	index := int32(indexOf(in.Lane)) //nolint:gosec // at most 250
 	for _, s := range in.Obj.Status.Shards {
 		ended := s.Phase == ShardCompleted || s.Phase == Skipped
@@ -72,14 +72,14 @@ func before(in shard) (other int32, waits bool) {
 // decideUpgradingReplicas replaces one replica. It comes back here for the next, when the
 // shard is whole again: losing a second copy could lose writes.
 func decideUpgradingReplicas(in shard) fsm.Decision {
-	s := look(in)
-	if !s.applied() {
+	s := viewOf(in)
+	if !s.isApplied() {
 		return s.awaitTemplate(in)
 	}
 	if s.isSurplus() { // who serves never changed, or came back by itself
 		return fsm.Fire(SurgeDone, ReasonRemovingSurge)
 	}
-	if n, found := s.named(s.Replacing); found && current(n) && n.Server != nil {
+	if n, found := s.named(s.Replacing); found && isCurrent(n) && n.Server != nil {
 		return fsm.Fire(ReplicaBack, ReasonReplacing)
 	}
 	if d, acts := s.removeBroken(in); acts {
@@ -91,7 +91,7 @@ func decideUpgradingReplicas(in shard) fsm.Decision {
 	if n, found := s.cannotFollow(); found && in.Obj.Status.Phase == RollingBack {
 		return s.remove(in, n)
 	}
-	if n, doubt := behind(s.nodes); doubt != "" {
+	if n, doubt := nodeBehind(s.nodes); doubt != "" {
 		return fsm.Fire(ReplicaBack, ReasonNotInSync).Because("%s %s", n.Name, doubt)
 	}
 	if n, old := s.outdatedReplica(); old {
@@ -103,12 +103,12 @@ func decideUpgradingReplicas(in shard) fsm.Decision {
 // decideWaitingForSync waits until every server of the shard has all of it, and then says
 // what comes next: another replica, or the failover.
 func decideWaitingForSync(in shard) fsm.Decision {
-	s := look(in)
-	if !s.applied() {
+	s := viewOf(in)
+	if !s.isApplied() {
 		return s.awaitTemplate(in)
 	}
 	switch {
-	case s.owned && current(s.owner) && !s.handsSlotsBack():
+	case s.owned && isCurrent(s.owner) && !s.handsSlotsBack():
 		return fsm.Fire(PrimaryCurrent, ReasonPromoted)
 	case s.FailedFailovers >= mostFailovers:
 		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("in %d tries no replica took over from %s", s.FailedFailovers, s.owner.Name)
@@ -116,7 +116,7 @@ func decideWaitingForSync(in shard) fsm.Decision {
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
 	}
-	if n, doubt := behind(s.nodes); doubt != "" {
+	if n, doubt := nodeBehind(s.nodes); doubt != "" {
 		return s.awaitSync(in, n, doubt)
 	}
 	if left := settle - in.Now.Sub(in.Place.Since.Time); left > 0 {
@@ -135,25 +135,25 @@ func decideWaitingForSync(in shard) fsm.Decision {
 }
 
 // outdatedReplica is a replica that does not run what is wanted.
-func (s sight) outdatedReplica() (topology.Node, bool) {
+func (s shardView) outdatedReplica() (topology.Node, bool) {
 	return s.find(func(n topology.Node) bool { return n.UID != "" && n.Outdated && n.Name != s.owner.Name })
 }
 
 // cannotFollow is a replica that does not run what is wanted and does not have all of its shard:
 // it is no copy, and as it is may never become one.
-func (s sight) cannotFollow() (topology.Node, bool) {
+func (s shardView) cannotFollow() (topology.Node, bool) {
 	return s.find(func(n topology.Node) bool {
 		return n.UID != "" && n.Outdated && s.owned && n.Name != s.owner.Name && n.Server != nil && trails(n, s.owner) != ""
 	})
 }
 
-func (s sight) awaitTemplate(in shard) fsm.Decision {
+func (s shardView) awaitTemplate(in shard) fsm.Decision {
 	return fsm.Wait(ReasonTemplateNotApplied, "children", "cluster").In(glance).
 		Because("shard %s: the cluster's controller to apply the template to StatefulSet %s", in.Lane, s.set.Name)
 }
 
 // awaitPod waits for a pod, and says what is wrong with it.
-func (s sight) awaitPod(in shard, n topology.Node) fsm.Decision {
+func (s shardView) awaitPod(in shard, n topology.Node) fsm.Decision {
 	if n.Name == s.Replacing && n.Trouble == "" {
 		return fsm.Wait(ReasonReplacing, "pods", "valkey").In(glance).Because("shard %s: %s to come back", in.Lane, n.Name).
 			OrLate(fsm.Verdict{Reason: ReasonPodNotReady})
@@ -162,7 +162,7 @@ func (s sight) awaitPod(in shard, n topology.Node) fsm.Decision {
 		OrLate(fsm.Verdict{Reason: ReasonPodNotReady})
 }
 
-func (s sight) awaitSync(in shard, n topology.Node, doubt string) fsm.Decision {
+func (s shardView) awaitSync(in shard, n topology.Node, doubt string) fsm.Decision {
 	return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("shard %s: %s to have all of the shard: it %s", in.Lane, n.Name, doubt).
 		OrLate(fsm.Verdict{Reason: ReasonSyncTimeout})
 }
@@ -176,29 +176,29 @@ func mustGoBack(in shard) bool {
 // cannotGoBack says that a shard whose primary has the new version did not come back on the
 // former one: then what went back goes forward again.
 func cannotGoBack(in shard) bool {
-	s := look(in)
+	s := viewOf(in)
 	back := s.WantTemplate != "" && !isForward(s.WantTemplate) && s.set.Template == s.WantTemplate && s.set.Settled
 	return in.Obj.Status.Phase == RollingBack && s.NoWayBack && back && s.owned && s.owner.Outdated
 }
 
 // downgraded says that a server came back older than the primary that it is to replace.
 func downgraded(in shard) bool {
-	_, is := older(in)
+	_, is := olderNode(in)
 	return is && !in.Obj.Spec.AllowDowngrade && in.Obj.Status.Phase == InProgress
 }
 
 func whyNotDowngrade(in shard) string {
-	n, _ := older(in)
+	n, _ := olderNode(in)
 	return fmt.Sprintf("shard %s: %s came back with version %s, older than %s of its primary; set allowDowngrade if that is meant",
-		in.Lane, n.Name, n.Server.Version, look(in).owner.Server.Version)
+		in.Lane, n.Name, n.Server.Version, viewOf(in).owner.Server.Version)
 }
 
-func older(in shard) (topology.Node, bool) {
-	s := look(in)
-	if !s.applied() || !s.owned || current(s.owner) {
+func olderNode(in shard) (topology.Node, bool) {
+	s := viewOf(in)
+	if !s.isApplied() || !s.owned || isCurrent(s.owner) {
 		return topology.Node{}, false
 	}
 	return s.find(func(n topology.Node) bool {
-		return current(n) && n.Server != nil && n.Server.Version != "" && topology.Older(n.Server.Version, s.owner.Server.Version)
+		return isCurrent(n) && n.Server != nil && n.Server.Version != "" && topology.Older(n.Server.Version, s.owner.Server.Version)
 	})
 }

@@ -37,10 +37,10 @@ func throughout(b bench) bench {
 func TestFaultHasty(t *testing.T) {
 	t.Parallel()
 	hasty := func(in shard) fsm.Decision {
-		s := look(in)
+		s := viewOf(in)
 		n, old := s.outdatedReplica()
 		own, _ := plan.ProveDeletePod(running("8.1.1", 3, 2).Nodes, n.Name, lag) // of another world
-		if !s.applied() || !old || n.Leaving || in.World.Reservation.State != Ours || own == nil {
+		if !s.isApplied() || !old || n.Leaving || in.World.Reservation.State != Ours || own == nil {
 			return decideUpgradingReplicas(in)
 		}
 		return fsm.Do(ReasonReplacing, DeletePod{Name: n.Name, UID: n.UID, Revision: s.set.Revision, Proof: own})
@@ -66,8 +66,8 @@ func TestFaultWithoutProof(t *testing.T) {
 func TestFaultBeforeTheTemplate(t *testing.T) {
 	t.Parallel()
 	early := func(in shard) fsm.Decision {
-		s := look(in)
-		if n, old := s.outdatedReplica(); old && !s.applied() && s.whole {
+		s := viewOf(in)
+		if n, old := s.outdatedReplica(); old && !s.isApplied() && s.whole {
 			return s.remove(in, n)
 		}
 		return decideUpgradingReplicas(in)
@@ -83,7 +83,7 @@ func TestFaultFailoverBeforeItIsSaved(t *testing.T) {
 		if d.On != ReplicasSynced {
 			return d
 		}
-		s := look(in)
+		s := viewOf(in)
 		candidate, _ := failoverCandidate(in, s)
 		return s.ask(in, candidate, "at once")
 	}
@@ -95,7 +95,7 @@ func TestFaultAsksTwice(t *testing.T) {
 	t.Parallel()
 	b := scenarios["servers that do not vote"].bench()
 	again := func(in shard) fsm.Decision {
-		s := look(in)
+		s := viewOf(in)
 		if to, found := s.named(s.Promoted); found && s.OldPrimary != "" && s.follows(to) {
 			return s.ask(in, to, "again")
 		}

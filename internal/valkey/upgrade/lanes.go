@@ -33,8 +33,8 @@ func lanes(in input) (names []string) {
 	return names
 }
 
-// at is where a shard's place is stored.
-func at(u *valkeyv1.ValkeyUpgrade, lane string) *place {
+// placeOf is where a shard's place is stored.
+func placeOf(u *valkeyv1.ValkeyUpgrade, lane string) *place {
 	index := indexOf(lane)
 	i, found := position(u, index)
 	if !found {
@@ -48,8 +48,8 @@ func indexOf(lane string) int {
 	return index
 }
 
-// sight is one shard as its lane sees it.
-type sight struct {
+// shardView is one shard as its lane sees it.
+type shardView struct {
 	valkeyv1.ShardUpgrade
 	set   Shard
 	nodes topology.Nodes
@@ -59,8 +59,8 @@ type sight struct {
 	whole bool   // everything was looked at
 }
 
-func look(in shard) sight {
-	s := sight{ShardUpgrade: record(in.Obj, indexOf(in.Lane)), whole: in.World.looked()}
+func viewOf(in shard) shardView {
+	s := shardView{ShardUpgrade: record(in.Obj, indexOf(in.Lane)), whole: in.World.looked()}
 	s.set, _ = in.World.shard(int(s.Index))
 	s.nodes = in.World.Nodes.Shard(int(s.Index))
 	s.owner, s.owned = s.nodes.Owner()
@@ -90,21 +90,21 @@ func isForward(template string) bool {
 	return template != "" && !strings.HasPrefix(template, valkeyv1.RevisionPrefix)
 }
 
-// applied says that the StatefulSet bears what is wanted and is as wide, that the wish is
+// isApplied says that the StatefulSet bears what is wanted and is as wide, that the wish is
 // saved, and that its controller has seen it: from then on a pod is what it seems.
-func (s sight) applied() bool {
-	return s.whole && s.want != "" && s.want == s.WantTemplate && s.set.Template == s.want && s.set.Settled && s.wide()
+func (s shardView) isApplied() bool {
+	return s.whole && s.want != "" && s.want == s.WantTemplate && s.set.Template == s.want && s.set.Settled && s.isWideEnough()
 }
 
-// current says that a pod exists and is made by the template that its StatefulSet bears.
-func current(n topology.Node) bool { return n.UID != "" && !n.Outdated }
+// isCurrent says that a pod exists and is made by the template that its StatefulSet bears.
+func isCurrent(n topology.Node) bool { return n.UID != "" && !n.Outdated }
 
 // named is the node of a pod.
-func (s sight) named(pod string) (topology.Node, bool) {
+func (s shardView) named(pod string) (topology.Node, bool) {
 	return s.find(func(n topology.Node) bool { return n.Name == pod && pod != "" })
 }
 
-func (s sight) find(is func(topology.Node) bool) (topology.Node, bool) {
+func (s shardView) find(is func(topology.Node) bool) (topology.Node, bool) {
 	if i := slices.IndexFunc(s.nodes, is); i >= 0 {
 		return s.nodes[i], true
 	}

@@ -40,7 +40,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
 		Rules: shardRules,
 		In:    []fsm.Phase{InProgress, RollingBack},
 		Want:  lanes,
-		At:    at,
+		At:    placeOf,
 	},
 	Rules: fsm.Rules[input]{
 		Start: Pending,
@@ -50,8 +50,8 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
 		},
 		Guards: []fsm.Guard[input]{
 			{On: ClusterGone, To: Failed, When: clusterGone, Say: say("the cluster that was to be upgraded is gone")},
-			{On: fsm.Lost, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: begun, Say: say(statusLost)},
-			{On: Superseded, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: superseded,
+			{On: fsm.Lost, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: hasBegun, Say: say(statusLost)},
+			{On: Superseded, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: isSuperseded,
 				Say: say("another upgrade that is not older has changed the cluster meanwhile; make another one if this is still wanted")},
 		},
 		Holds: []fsm.Hold[input]{

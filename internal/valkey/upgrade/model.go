@@ -100,7 +100,7 @@ func Settle(u *valkeyv1.ValkeyUpgrade, w World) World {
 		}
 	}
 	for i := range w.Shards {
-		if apply(u, &w, i) || see(&w, i) {
+		if apply(u, &w, i) || observeTemplate(&w, i) {
 			return w
 		}
 	}
@@ -132,8 +132,8 @@ func apply(u *valkeyv1.ValkeyUpgrade, w *World, i int) bool {
 	return true
 }
 
-// see is what the StatefulSet controller does about a template that was applied.
-func see(w *World, i int) bool {
+// observeTemplate is what the StatefulSet controller does about a template that was applied.
+func observeTemplate(w *World, i int) bool {
 	s := &w.Shards[i]
 	if s.Settled {
 		return false

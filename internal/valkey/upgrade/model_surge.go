@@ -33,7 +33,7 @@ func narrow(w *World, s *Shard, replicas *int32) bool {
 	known := false
 	for _, gone := range w.Nodes {
 		if goes(gone) {
-			known = forgotten(w.Nodes, idOf(gone)) || known
+			known = forgetServer(w.Nodes, idOf(gone)) || known
 		}
 	}
 	if known {
@@ -44,8 +44,8 @@ func narrow(w *World, s *Shard, replicas *int32) bool {
 	return true
 }
 
-// forgotten lets all others forget a server.
-func forgotten(nodes topology.Nodes, id string) (some bool) {
+// forgetServer lets all others forget a server.
+func forgetServer(nodes topology.Nodes, id string) (some bool) {
 	for _, by := range nodes {
 		if by.Server == nil || by.Server.ID == id {
 			continue

@@ -10,11 +10,11 @@ import (
 
 // remove deletes a pod of the shard, to be made anew by what its StatefulSet bears. If it
 // were wrong, a copy of the shard would be lost.
-func (s sight) remove(in shard, n topology.Node) fsm.Decision {
+func (s shardView) remove(in shard, n topology.Node) fsm.Decision {
 	if n.Leaving {
 		return s.awaitPod(in, n)
 	}
-	if other, silent := elsewhere(in, s); silent {
+	if other, silent := silentElsewhere(in, s); silent {
 		return fsm.Wait(ReasonUnproven, "pods", "valkey").In(glance).
 			Because("shard %s: %s is not replaced while %s of another shard does not answer", in.Lane, n.Name, describe(other))
 	}
@@ -27,7 +27,7 @@ func (s sight) remove(in shard, n topology.Node) fsm.Decision {
 
 // removeBroken deletes a pod that is no copy and, as it is, will not become one: its server
 // does not run, or did not answer for so long that the shard is on its way back.
-func (s sight) removeBroken(in shard) (fsm.Decision, bool) {
+func (s shardView) removeBroken(in shard) (fsm.Decision, bool) {
 	n, found := s.find(func(n topology.Node) bool {
 		silent := n.UID != "" && n.Server == nil && !n.Leaving
 		return silent && n.Outdated && (isBroken(n) || in.Obj.Status.Phase == RollingBack)
@@ -48,13 +48,13 @@ func isBroken(n topology.Node) bool {
 }
 
 func proveBroken(nodes topology.Nodes, n topology.Node) (proof plan.PodProof, doubt string) {
-	if n.Unborn {
+	if n.NeverRan {
 		return plan.ProveDeletePod(nodes, n.Name, lag)
 	}
 	return plan.ProveDeleteBroken(nodes, n.Name, lag)
 }
 
-func (s sight) delete(in shard, n topology.Node, proof plan.PodProof) fsm.Decision {
+func (s shardView) delete(in shard, n topology.Node, proof plan.PodProof) fsm.Decision {
 	if in.World.Reservation.State != Ours {
 		return fsm.Wait(ReasonNotLooked, "reservations").In(glance).Because("the reservation of the cluster")
 	}
@@ -63,10 +63,10 @@ func (s sight) delete(in shard, n topology.Node, proof plan.PodProof) fsm.Decisi
 	}).Because("shard %s: %s to come back", in.Lane, n.Name)
 }
 
-// elsewhere is a node of another shard that does not answer, and not for a reason that the
+// silentElsewhere is a node of another shard that does not answer, and not for a reason that the
 // upgrade itself will put right. On the way forward nothing more
 // is taken away meanwhile; on the way back a shard is repaired.
-func elsewhere(in shard, s sight) (topology.Node, bool) {
+func silentElsewhere(in shard, s shardView) (topology.Node, bool) {
 	i := slices.IndexFunc(in.World.Nodes, func(n topology.Node) bool {
 		return n.Shard != int(s.Index) && n.Server == nil && !in.World.replaceable(n)
 	})

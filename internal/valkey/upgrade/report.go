@@ -30,7 +30,7 @@ func report(out *valkeyv1.ValkeyUpgrade, in input, p fsm.Pass) {
 		note(out, in, p.Outcomes)
 		noteFailure(out, p.Hops)
 	}
-	noteUnwell(s, in)
+	noteUnhealthy(s, in)
 	noteVersions(s, w)
 	noteCaptures(s, w.Captures)
 	if len(w.Shards) > 0 && len(s.Shards) > 0 {
@@ -38,19 +38,19 @@ func report(out *valkeyv1.ValkeyUpgrade, in input, p fsm.Pass) {
 	}
 }
 
-// noteUnwell notes since when nothing is done because the cluster is not whole.
-func noteUnwell(s *valkeyv1.ValkeyUpgradeStatus, in input) {
+// noteUnhealthy notes since when nothing is done because the cluster is not whole.
+func noteUnhealthy(s *valkeyv1.ValkeyUpgradeStatus, in input) {
 	switch {
-	case !waitsForTheCluster(s, in.World):
+	case !waitsForCluster(s, in.World):
 		s.UnwellSince = nil
 	case s.UnwellSince == nil:
 		s.UnwellSince = stamp(in.Now)
 	}
 }
 
-// waitsForTheCluster says that no shard is at work, and that the cluster is not whole. While
+// waitsForCluster says that no shard is at work, and that the cluster is not whole. While
 // it is paused nobody makes it so.
-func waitsForTheCluster(s *valkeyv1.ValkeyUpgradeStatus, w World) bool {
+func waitsForCluster(s *valkeyv1.ValkeyUpgradeStatus, w World) bool {
 	if s.Phase != InProgress || !w.looked() || w.Cluster.Paused || w.Reservation.State != Ours {
 		return false
 	}
@@ -60,7 +60,7 @@ func waitsForTheCluster(s *valkeyv1.ValkeyUpgradeStatus, w World) bool {
 		case slices.Contains(working, shard.Phase):
 			return false
 		case shard.Phase != ShardCompleted && shard.Phase != Skipped:
-			well = w.fit
+			well = w.healthyApartFromBroken
 		}
 	}
 	_, is := well()
@@ -114,22 +114,22 @@ func noteFailover(in input, s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade)
 	}
 	switch {
 	case s.Phase == FailingOver && was.Phase != FailingOver:
-		sees := look(lane)
+		sees := viewOf(lane)
 		candidate, _ := failoverCandidate(lane, sees)
 		s.Promoted, s.OldPrimary = candidate.Name, sees.owner.Name
 	case s.Phase == WaitingForSync && was.Phase == FailingOver:
 		countFailover(s, was, in.Now)
-	case s.Phase == WaitingForSync && supervised(lane) && decideWaitingForSync(lane).On == ReplicasSynced:
+	case s.Phase == WaitingForSync && isSupervised(lane) && decideWaitingForSync(lane).On == ReplicasSynced:
 		askApproval(lane, s)
 	case s.Phase == WaitingForClusterStable:
 		s.FailedFailovers = 0
-		noteTaken(s, was, in.Now)
+		notePromoted(s, was, in.Now)
 	}
 }
 
-// noteTaken notes a failover that has succeeded, if whoever asked for it could not.
-func noteTaken(s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade, now time.Time) {
-	if asked := (sight{ShardUpgrade: was}).asked(); was.Phase == FailingOver && !asked {
+// notePromoted notes a failover that has succeeded, if whoever asked for it could not.
+func notePromoted(s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade, now time.Time) {
+	if asked := (shardView{ShardUpgrade: was}).wasAsked(); was.Phase == FailingOver && !asked {
 		s.LastFailover = stamp(now)
 	}
 }
@@ -137,7 +137,7 @@ func noteTaken(s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade, now time.Tim
 // countFailover counts a failover that came to nothing. Who may have asked and crashed is
 // taken to have asked at the very end.
 func countFailover(s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade, now time.Time) {
-	asked := sight{ShardUpgrade: was}.asked()
+	asked := shardView{ShardUpgrade: was}.wasAsked()
 	if asked || was.Deadline != nil && !now.Before(was.Deadline.Time) {
 		s.FailedFailovers++
 	}
@@ -148,7 +148,7 @@ func countFailover(s *valkeyv1.ShardUpgrade, was valkeyv1.ShardUpgrade, now time
 
 // askApproval shows the token of the failover that waits for a person.
 func askApproval(in shard, s *valkeyv1.ShardUpgrade) {
-	sees := look(in)
+	sees := viewOf(in)
 	candidate, _ := failoverCandidate(in, sees)
 	s.Promoted = candidate.Name
 	if token := tokenOf(in, sees, candidate); in.Obj.Annotations[valkeyv1.ApproveAnnotation] != token {
@@ -162,7 +162,7 @@ func noteSync(in input, s *valkeyv1.ShardUpgrade) {
 	if s.Phase == WaitingForSync || s.Phase == UpgradingOldMaster {
 		nodes := in.World.Nodes.Shard(int(s.Index))
 		_, silent := nodes.Silent()
-		_, doubt := behind(nodes)
+		_, doubt := nodeBehind(nodes)
 		syncs = !silent && doubt != ""
 	}
 	switch {

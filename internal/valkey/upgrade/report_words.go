@@ -44,7 +44,7 @@ func noteVersions(s *valkeyv1.ValkeyUpgradeStatus, w World) {
 		s.FromVersion = versionOf(w.Nodes, func(topology.Node) bool { return true })
 	}
 	if s.ToVersion == "" && s.Phase == Completed { // every shard had it
-		s.ToVersion = versionOf(w.Nodes, current)
+		s.ToVersion = versionOf(w.Nodes, isCurrent)
 	}
 	for _, shard := range s.Shards {
 		if s.ToVersion != "" {
@@ -52,7 +52,7 @@ func noteVersions(s *valkeyv1.ValkeyUpgradeStatus, w World) {
 		}
 		set, _ := w.shard(int(shard.Index))
 		if isForward(shard.WantTemplate) && set.Settled && set.Template == shard.WantTemplate {
-			s.ToVersion = versionOf(w.Nodes.Shard(set.Index), current)
+			s.ToVersion = versionOf(w.Nodes.Shard(set.Index), isCurrent)
 		}
 	}
 }

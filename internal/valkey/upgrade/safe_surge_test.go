@@ -21,13 +21,13 @@ func safeSurge(in input, u *valkeyv1.ValkeyUpgrade, h fsm.Hop) error {
 	set, _ := in.World.shard(int(rec.Index))
 	nodes := in.World.Nodes.Shard(int(rec.Index))
 	owner, owned := nodes.Owner()
-	if h.To == RemovingSurge && (!owned || owner.Ordinal != home || owner.Outdated) {
+	if h.To == RemovingSurge && (!owned || owner.Ordinal != homeOrdinal || owner.Outdated) {
 		return errors.New("gives up a surge replica that is needed")
 	}
 	if h.To != ShardCompleted || rec.WantReplicas == nil {
 		return nil
 	}
-	if set.Replicas != 0 || !owned || owner.Ordinal != home || owner.Outdated {
+	if set.Replicas != 0 || !owned || owner.Ordinal != homeOrdinal || owner.Outdated {
 		return errors.New("leaves a surge replica behind")
 	}
 	return nil
@@ -48,7 +48,7 @@ func safeNumber(in input, gone topology.Node) error {
 	if rec.WantReplicas != nil {
 		wanted = 1
 	}
-	if !gone.Unborn && copies < wanted {
+	if !gone.NeverRan && copies < wanted {
 		return errors.New("leaves fewer copies than there were")
 	}
 	return nil
@@ -58,7 +58,7 @@ func safeNumber(in input, gone topology.Node) error {
 func TestFaultSurgeLeftBehind(t *testing.T) {
 	t.Parallel()
 	b := broken(scenarios["no replicas"].bench(), UpgradingOldMaster, func(in shard) fsm.Decision {
-		if d := decideUpgradingOldMaster(in); d.On != SurgeDone && d.On != GoesHome {
+		if d := decideUpgradingOldMaster(in); d.On != SurgeDone && d.On != HandsSlotsBack {
 			return d
 		}
 		return fsm.Fire(ShardCurrent, ReasonAllCurrent)
@@ -70,7 +70,7 @@ func TestFaultSurgeLeftBehind(t *testing.T) {
 func TestFaultSurgeGivenUpTooSoon(t *testing.T) {
 	t.Parallel()
 	b := broken(scenarios["no replicas"].bench(), UpgradingOldMaster, func(in shard) fsm.Decision {
-		if d := decideUpgradingOldMaster(in); d.On != GoesHome {
+		if d := decideUpgradingOldMaster(in); d.On != HandsSlotsBack {
 			return d
 		}
 		return fsm.Fire(SurgeDone, ReasonRemovingSurge)
@@ -82,10 +82,10 @@ func TestFaultSurgeGivenUpTooSoon(t *testing.T) {
 func TestFaultSurgeNotAwaited(t *testing.T) {
 	t.Parallel()
 	b := broken(scenarios["no replicas"].bench(), UpgradingReplicas, func(in shard) fsm.Decision {
-		s := look(in)
-		if s.applied() && s.owned && s.owner.Outdated && !s.owner.Leaving {
+		s := viewOf(in)
+		if s.isApplied() && s.owned && s.owner.Outdated && !s.owner.Leaving {
 			n := s.owner
-			n.Unborn = true // as if it had never run
+			n.NeverRan = true // as if it had never run
 			own, _ := plan.ProveDeletePod(topology.Nodes{n}, n.Name, lag)
 			return s.delete(in, s.owner, own)
 		}

@@ -47,7 +47,7 @@ func safeHop(in input, u *valkeyv1.ValkeyUpgrade, h fsm.Hop) error {
 		return errors.New("begins before all volumes are captured")
 	}
 	_, healthy := in.World.healthy()
-	_, old := outdated(in.World.Nodes)
+	_, old := outdatedPod(in.World.Nodes)
 	if h.Lane == "" && h.To == Completed && (!healthy || old) {
 		return errors.New("calls done what is not")
 	}
@@ -88,7 +88,7 @@ func safeDelete(in input, effect fsm.Effect) error {
 }
 
 func safeCopies(in input, gone topology.Node) error {
-	if gone.Unborn {
+	if gone.NeverRan {
 		return nil
 	}
 	for _, n := range in.World.Nodes {
@@ -139,7 +139,7 @@ func safeFailover(in input, step fsm.Step[*valkeyv1.ValkeyUpgrade], effect fsm.E
 		return errors.New("asks twice")
 	}
 	lane := laneOf(in, rec)
-	if supervised(lane) && in.Obj.Annotations[valkeyv1.ApproveAnnotation] != tokenOf(lane, look(lane), to) {
+	if isSupervised(lane) && in.Obj.Annotations[valkeyv1.ApproveAnnotation] != tokenOf(lane, viewOf(lane), to) {
 		return errors.New("fails over without approval")
 	}
 	return nil

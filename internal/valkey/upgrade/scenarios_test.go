@@ -59,7 +59,7 @@ func of(w World, change func(*topology.Node)) {
 
 // unpulled is a pod whose image does not exist.
 func unpulled(n *topology.Node) {
-	n.Server, n.Ready, n.Addr, n.Unborn, n.Trouble = nil, false, "", true, "ImagePullBackOff"
+	n.Server, n.Ready, n.Addr, n.NeverRan, n.Trouble = nil, false, "", true, "ImagePullBackOff"
 }
 
 // crashing is one whose server ends again and again.

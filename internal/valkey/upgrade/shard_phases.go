@@ -21,7 +21,7 @@ const (
 	AlreadyCurrent   fsm.Event = "AlreadyCurrent"   // the shard has what is wanted
 	ItsTurn          fsm.Event = "ItsTurn"          // all shards before it have ended
 	CanaryFailed     fsm.Event = "CanaryFailed"     // the canary shards did not do well
-	ClusterUnwell    fsm.Event = "ClusterUnwell"    // the cluster was not whole, for too long
+	ClusterUnhealthy fsm.Event = "ClusterUnhealthy" // the cluster was not whole, for too long
 	ReplicaBack      fsm.Event = "ReplicaBack"      // a replica that was replaced answers
 	ReplicasCurrent  fsm.Event = "ReplicasCurrent"  // every replica runs what is wanted
 	NextReplica      fsm.Event = "NextReplica"      // all are in sync, and another replica is to be replaced
@@ -34,7 +34,7 @@ const (
 	FailoverRefused  fsm.Event = "FailoverRefused"  // the server does not let us ask
 	ClusterStable    fsm.Event = "ClusterStable"    // all agree on the new primary, and the old one follows it
 	RoleLost         fsm.Event = "RoleLost"         // the primary runs what is not wanted after all
-	GoesHome         fsm.Event = "GoesHome"         // the surge replica gives back what it took over
+	HandsSlotsBack   fsm.Event = "HandsSlotsBack"   // the surge replica gives back what it took over
 	SurgeDone        fsm.Event = "SurgeDone"        // the surge replica has nothing left to do
 	ShardCurrent     fsm.Event = "ShardCurrent"     // every pod of the shard runs what is wanted
 	NotInTime        fsm.Event = "NotInTime"        // what was awaited did not come in time

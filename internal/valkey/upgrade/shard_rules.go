@@ -35,7 +35,7 @@ var shardRules = fsm.Rules[shard]{
 			Class:  fsm.Working,
 			Decide: decideShardPending,
 			On: map[fsm.Event]fsm.Phase{AlreadyCurrent: Skipped, ItsTurn: UpgradingReplicas, CanaryFailed: ShardHasFailed,
-				ClusterUnwell: ShardHasFailed},
+				ClusterUnhealthy: ShardHasFailed},
 		},
 		UpgradingReplicas: {
 			Doc:    "Replacing replicas, one at a time.",
@@ -53,8 +53,10 @@ var shardRules = fsm.Rules[shard]{
 			Decide: decideWaitingForSync,
 			On: map[fsm.Event]fsm.Phase{NextReplica: UpgradingReplicas, PrimaryCurrent: WaitingForClusterStable, ReplicasSynced: FailingOver,
 				FailoversFailed: ShardHasFailed, NotInTime: ShardHasFailed},
-			Until: func(in shard) time.Time { return in.Now.Add(syncTimeout(in) + max(0, untilNextFailover(in, look(in)))) },
-			Late:  NotInTime,
+			Until: func(in shard) time.Time {
+				return in.Now.Add(syncTimeout(in) + max(0, untilNextFailover(in, viewOf(in))))
+			},
+			Late: NotInTime,
 		},
 		FailingOver: {
 			Doc:    "A replica that runs what is wanted takes over.",
@@ -78,7 +80,7 @@ var shardRules = fsm.Rules[shard]{
 			Doc:    "Replacing what was the primary.",
 			Class:  fsm.Working,
 			Decide: decideUpgradingOldMaster,
-			On: map[fsm.Event]fsm.Phase{ShardCurrent: ShardCompleted, RoleLost: WaitingForSync, GoesHome: WaitingForSync,
+			On: map[fsm.Event]fsm.Phase{ShardCurrent: ShardCompleted, RoleLost: WaitingForSync, HandsSlotsBack: WaitingForSync,
 				SurgeDone: RemovingSurge, NotInTime: ShardHasFailed, EffectRefused: ShardHasFailed},
 			Until: func(in shard) time.Time { return in.Now.Add(podTimeout(in) + syncTimeout(in)) },
 			Late:  NotInTime,

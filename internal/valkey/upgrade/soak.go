@@ -33,7 +33,7 @@ func soak(in shard) (fsm.Decision, bool) {
 			Because("%d shards are upgraded and watched until %s", upgraded, until.UTC().Format(time.RFC3339)), true
 	case healthy:
 		return fsm.Decision{}, false
-	case unwellFor(in.Input) > podTimeout(in):
+	case waitedForCluster(in.Input) > podTimeout(in):
 		return fsm.Fire(CanaryFailed, ReasonCanaryFailed).Because("after %d shards: %s", upgraded, doubt), true
 	}
 	return fsm.Wait(ReasonSoaking, "pods", "valkey").In(recheck).Because("%d shards are upgraded and watched: %s", upgraded, doubt), true

@@ -117,20 +117,20 @@ func (w World) healthy() (doubt string, healthy bool) {
 	if !w.looked() {
 		return "not every server was looked at", false
 	}
-	return w.well(w.Nodes)
+	return w.nodesHealthy(w.Nodes)
 }
 
-// fit says the same of all but the pods that are broken and would be replaced first.
-func (w World) fit() (doubt string, fit bool) {
+// healthyApartFromBroken says the same of all but the pods that are broken and would be replaced first.
+func (w World) healthyApartFromBroken() (doubt string, fit bool) {
 	if !w.looked() {
 		return "not every server was looked at", false
 	}
-	return w.well(w.intact())
+	return w.nodesHealthy(w.intact())
 }
 
 // finished says that every pod runs what its StatefulSet makes, and the cluster is whole.
 func (w World) finished() (doubt string, finished bool) {
-	if n, old := outdated(w.Nodes); old {
+	if n, old := outdatedPod(w.Nodes); old {
 		return n.Name + " does not run what is wanted", false
 	}
 	return w.healthy()
@@ -154,8 +154,8 @@ func (w World) replaceable(n topology.Node) bool {
 	return doubt == ""
 }
 
-// well says that nothing is left to wish for of these nodes, or what is.
-func (w World) well(nodes topology.Nodes) (doubt string, well bool) {
+// nodesHealthy says that nothing is left to wish for of these nodes, or what is.
+func (w World) nodesHealthy(nodes topology.Nodes) (doubt string, well bool) {
 	if n, unready := nodes.Unready(); unready {
 		return describe(n) + " is not ready", false
 	}
@@ -169,7 +169,7 @@ func (w World) well(nodes topology.Nodes) (doubt string, well bool) {
 		return "slots without an owner", false
 	}
 	for _, s := range w.Shards {
-		if n, doubt := behind(nodes.Shard(s.Index)); doubt != "" {
+		if n, doubt := nodeBehind(nodes.Shard(s.Index)); doubt != "" {
 			return n.Name + " " + doubt, false
 		}
 	}
@@ -188,8 +188,8 @@ func (w World) agree(nodes topology.Nodes) (doubt string, agree bool) {
 	return "", true
 }
 
-// behind is a node that does not have all of its shard, and what it lacks.
-func behind(shard topology.Nodes) (topology.Node, string) {
+// nodeBehind is a node that does not have all of its shard, and what it lacks.
+func nodeBehind(shard topology.Nodes) (topology.Node, string) {
 	owner, owned := shard.Owner()
 	for _, n := range shard {
 		switch {

@@ -56,10 +56,10 @@ type Action string
 
 // What a verdict may say.
 const (
-	Start  Action = "start"  // open the port
-	Ask    Action = "ask"    // ask a replica to become the primary, then look again
-	Crown  Action = "crown"  // make it the primary without asking the others, then look again
-	Follow Action = "follow" // be a replica of the one that is named, then look again
-	Wait   Action = "wait"   // look again
-	Refuse Action = "refuse" // give up; whoever started this program starts it again
+	Start    Action = "start"    // open the port
+	Ask      Action = "ask"      // ask a replica to become the primary, then look again
+	Takeover Action = "takeover" // make it the primary without asking the others, then look again
+	Follow   Action = "follow"   // be a replica of the one that is named, then look again
+	Wait     Action = "wait"     // look again
+	Refuse   Action = "refuse"   // give up; whoever started this program starts it again
 )

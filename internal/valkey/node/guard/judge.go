@@ -10,7 +10,7 @@ import (
 
 // Judge decides from what the server has and from what the others say.
 func Judge(h Here, seen []Seen) Verdict {
-	if v, doubled := double(h, seen); doubled {
+	if v, doubled := findDouble(h, seen); doubled {
 		return v
 	}
 	seen = others(h, seen)
@@ -30,7 +30,7 @@ func Judge(h Here, seen []Seen) Verdict {
 	case self.Slots == "":
 		return Verdict{Do: Start, Words: "it owned no slots"}
 	}
-	if s, rival := succeeded(h, seen); rival {
+	if s, rival := successor(h, seen); rival {
 		return followSuccessor(h, seen, s)
 	}
 	switch {
@@ -40,11 +40,11 @@ func Judge(h Here, seen []Seen) Verdict {
 	return judgeLoss(h, seen)
 }
 
-// double finds the very server that is about to start, alive at another address: what is here
+// findDouble finds the very server that is about to start, alive at another address: what is here
 // is a copy of its volume. Whoever hears of both would move the identity, and the slots with
 // it, from one to the other, and clients would write to an old state. No loss that is accepted
 // is this one.
-func double(h Here, seen []Seen) (Verdict, bool) {
+func findDouble(h Here, seen []Seen) (Verdict, bool) {
 	for _, s := range seen {
 		if h.Known == nil || s.ID != h.Known.Self.ID || s.Addr == h.Addr {
 			continue
@@ -62,18 +62,18 @@ func double(h Here, seen []Seen) (Verdict, bool) {
 func judgeLoss(h Here, seen []Seen) Verdict {
 	followers := followersOf(h, seen)
 	holders := slices.DeleteFunc(slices.Clone(followers), func(s Seen) bool { return !s.holds() })
-	moved := taken(h, seen)
+	moved := slotsTaken(h, seen)
 	switch {
 	case moved && len(followers) > 0:
-		return late(h, awaitFollowers(followers))
+		return endWait(h, awaitFollowers(followers))
 	case moved:
 		return Verdict{Do: Start, Words: "another server owns its slots by now"}
 	case len(holders) > 0:
-		return succeed(h, seen, holders)
+		return promoteHolder(h, seen, holders)
 	}
-	if id, missing := absent(h, seen); missing {
+	if id, missing := absentFollower(h, seen); missing {
 		words := fmt.Sprintf("there is %s to load, and %s, which followed this server, does not answer and may hold the data", h.Data, id)
-		return late(h, Verdict{Do: Wait, DataMissing: h.Data == Nothing, Words: words})
+		return endWait(h, Verdict{Do: Wait, DataMissing: h.Data == Nothing, Words: words})
 	}
 	return Verdict{Do: Start, Words: "no replica holds its data"}
 }
@@ -97,29 +97,29 @@ func followersOf(h Here, seen []Seen) []Seen {
 	return slices.DeleteFunc(slices.Clone(seen), func(s Seen) bool { return s.Self().Follows != h.Known.Self.ID })
 }
 
-// succeed lets a replica that holds the data become the primary: by a vote, or, where none can be held, without.
+// promoteHolder lets a replica that holds the data become the primary: by a vote, or, where none can be held, without.
 //
 // Nobody but a replica of this server can have been elected in its place. If all of them answer and none was, and this
 // server, which is the only other one with a right to the slots, has nothing to say, then the best of them is the primary
 // in all but name. Without this two primaries that come back together, of three, would wait for each other's vote.
-func succeed(h Here, seen, holders []Seen) Verdict {
+func promoteHolder(h Here, seen, holders []Seen) Verdict {
 	b, copies := bestCandidate(holders)
 	v := Verdict{Do: Ask, Addr: b.Addr, ID: b.ID, Words: fmt.Sprintf("there is %s to load, and %s at %s holds the data", h.Data, b.ID, b.Addr)}
-	_, missing := absent(h, seen)
+	_, missing := absentFollower(h, seen)
 	switch {
 	case !copies && h.Data != Nothing:
-		return late(h, v) // all were restarted, and nobody knows who has the newer copy
+		return endWait(h, v) // all were restarted, and nobody knows who has the newer copy
 	case !missing && (h.Late || h.Settled && !electable(h, seen)):
-		v.Do = Crown
+		v.Do = Takeover
 	case h.Late:
 		return Verdict{Do: Refuse, Words: v.Words}
 	}
 	return v
 }
 
-// late ends a wait that has lasted too long. Who has nothing never starts over what
+// endWait ends a wait that has lasted too long. Who has nothing never starts over what
 // others may hold; who has an older copy does not leave the shard without any.
-func late(h Here, v Verdict) Verdict {
+func endWait(h Here, v Verdict) Verdict {
 	switch {
 	case !h.Late:
 		return v

@@ -21,9 +21,9 @@ func others(h Here, seen []Seen) []Seen {
 	})
 }
 
-// taken says that others own all slots that this server had, and with a better
+// slotsTaken says that others own all slots that this server had, and with a better
 // right: as soon as it hears of it, it will follow them.
-func taken(h Here, seen []Seen) bool {
+func slotsTaken(h Here, seen []Seen) bool {
 	if h.Known == nil || h.Known.Self.Slots == "" {
 		return false
 	}
@@ -39,13 +39,13 @@ func taken(h Here, seen []Seen) bool {
 	return left == ""
 }
 
-// succeeded is a server that owns the slots of this one by now, with no better right: as soon as
+// successor is a server that owns the slots of this one by now, with no better right: as soon as
 // both hear of each other one of them gets a higher epoch, whichever, and the other one is
 // emptied.
 //
 // NOTE: a server takes another epoch without a vote when two have the same, as in a cluster that
 // was just made. If it ends before anybody has heard of it, its replica is elected for this one.
-func succeeded(h Here, seen []Seen) (Seen, bool) {
+func successor(h Here, seen []Seen) (Seen, bool) {
 	self := h.Known.Self
 	for _, s := range seen {
 		is := s.Self()
@@ -78,8 +78,8 @@ func believed(h Here, seen []Seen, id string) bool {
 	return 2*believing > voters
 }
 
-// absent is a replica of this server that did not answer and was not forgotten.
-func absent(h Here, seen []Seen) (id string, missing bool) {
+// absentFollower is a replica of this server that did not answer and was not forgotten.
+func absentFollower(h Here, seen []Seen) (id string, missing bool) {
 	self := h.Known.Self.ID
 	var followers []string
 	for _, r := range h.Known.Replicas(self) {

@@ -12,12 +12,12 @@ func TestSlotsAreAnothersByRight(t *testing.T) {
 	h := Here{Known: memory()} // in epoch 3
 	for epoch, want := range map[int64]bool{2: false, 3: false, 4: true} {
 		seen := []Seen{{Server: &topology.Server{ID: "a1", View: []topology.Peer{{ID: "a1", Epoch: epoch, Claim: topology.Claim{Slots: "0-99"}}}}}}
-		if got := taken(h, seen); got != want {
+		if got := slotsTaken(h, seen); got != want {
 			t.Errorf("in epoch %d: %t", epoch, got)
 		}
 	}
 	some := []Seen{{Server: &topology.Server{ID: "a1", View: []topology.Peer{{ID: "a1", Epoch: 4, Claim: topology.Claim{Slots: "0-98"}}}}}}
-	if taken(h, some) {
+	if slotsTaken(h, some) {
 		t.Error("one slot is still its own")
 	}
 }

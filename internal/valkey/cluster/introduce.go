@@ -7,10 +7,10 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// welcome introduces servers that the cluster does not know yet to some that it is made
+// introduceNewNodes introduces servers that the cluster does not know yet to some that it is made
 // of; the rest is gossip. One that holds something, or knows others than ours, is not
 // introduced: it would bring that with it. All are all that are ours, also those that are to go.
-func welcome(w World, all topology.Nodes) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
+func introduceNewNodes(w World, all topology.Nodes) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
 	ours := map[string]bool{}
 	for _, n := range all {
 		if n.Server != nil {
@@ -19,7 +19,7 @@ func welcome(w World, all topology.Nodes) (effects []fsm.Effect, waits fsm.Decis
 	}
 	var meet Meet
 	for i, n := range w.Nodes {
-		if n.Server == nil || belongs(w.Nodes, n) || returns(w.Nodes, n) {
+		if n.Server == nil || isInCluster(w.Nodes, n) || canRejoinWithCopy(w.Nodes, n) {
 			continue
 		}
 		if n.Server.Holds() {
@@ -32,7 +32,7 @@ func welcome(w World, all topology.Nodes) (effects []fsm.Effect, waits fsm.Decis
 					Because("%s lists the server %s, which is no pod of this cluster", n.Name, p.ID), true
 			}
 		}
-		if to := hosts(w.Nodes, i); len(to) > 0 {
+		if to := membersToMeet(w.Nodes, i); len(to) > 0 {
 			meet.Introductions = append(meet.Introductions, Introduction{memberOf(n), to})
 		}
 	}
@@ -42,13 +42,13 @@ func welcome(w World, all topology.Nodes) (effects []fsm.Effect, waits fsm.Decis
 // mostOwners is how many owners of slots a newcomer is introduced to: of the rest it hears.
 const mostOwners = 64
 
-// hosts are those whom a newcomer is to meet: those who serve, and in a ring of all the
+// membersToMeet are those whom a newcomer is to meet: those who serve, and in a ring of all the
 // first after it, the second, the fourth, and so on.
 //
 // Clients learn who owns what from any server that they hear of, and of a newcomer they
 // hear as soon as one server knows it. What it does not know by then nobody owns, to them:
 // so it hears of all slots at first hand, and at once.
-func hosts(nodes topology.Nodes, of int) (to []Member) {
+func membersToMeet(nodes topology.Nodes, of int) (to []Member) {
 	n := nodes[of]
 	others := slices.Clone(nodes.Voters())
 	others = others[:min(len(others), mostOwners)]
@@ -56,7 +56,7 @@ func hosts(nodes topology.Nodes, of int) (to []Member) {
 		others = append(others, nodes[(of+step)%len(nodes)])
 	}
 	for _, other := range others {
-		if other.Server == nil || n.Server.Knows(other.Server.ID) || shakesHands(n, other) || slices.Contains(to, memberOf(other)) {
+		if other.Server == nil || n.Server.Knows(other.Server.ID) || inHandshake(n, other) || slices.Contains(to, memberOf(other)) {
 			continue
 		}
 		to = append(to, memberOf(other))
@@ -64,9 +64,9 @@ func hosts(nodes topology.Nodes, of int) (to []Member) {
 	return to
 }
 
-// belongs says that a server serves slots, or knows one that does and is known to it:
+// isInCluster says that a server serves slots, or knows one that does and is known to it:
 // it is in the cluster, and who does not know it yet will hear of it.
-func belongs(nodes topology.Nodes, n topology.Node) bool {
+func isInCluster(nodes topology.Nodes, n topology.Node) bool {
 	if n.Server.Self().Slots != "" {
 		return true
 	}
@@ -78,8 +78,8 @@ func belongs(nodes topology.Nodes, n topology.Node) bool {
 	return false
 }
 
-// known says that every other server knows this one, past the handshake, and it them.
-func known(nodes topology.Nodes, n topology.Node) bool {
+// knownToAll says that every other server knows this one, past the handshake, and it them.
+func knownToAll(nodes topology.Nodes, n topology.Node) bool {
 	for _, other := range nodes {
 		if other.Server != nil && !(n.Server.Knows(other.Server.ID) && other.Server.Knows(n.Server.ID)) {
 			return false
@@ -88,9 +88,9 @@ func known(nodes topology.Nodes, n topology.Node) bool {
 	return true
 }
 
-func acquainted(nodes topology.Nodes) bool {
+func allMet(nodes topology.Nodes) bool {
 	for _, n := range nodes {
-		if n.Server != nil && !known(nodes, n) {
+		if n.Server != nil && !knownToAll(nodes, n) {
 			return false
 		}
 	}

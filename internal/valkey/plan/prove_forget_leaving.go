@@ -8,13 +8,13 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-// ProveDismiss allows that servers whose pods are about to go are forgotten by those that stay, while
+// ProveForgetLeaving allows that servers whose pods are about to go are forgotten by those that stay, while
 // they run: all that go may go at once, and nobody that stays sees anybody follow them who does not go.
 //
 // NOTE: they are not reset. What they know of the others is what clients hear that ask them, until
 // their pods end; one that was reset tells them that nobody serves.
-func ProveDismiss(n topology.Nodes, leaving []string, lag int64) (proof ForgetProof, doubt string) {
-	if doubt = removable(n, leaving, lag); doubt != "" {
+func ProveForgetLeaving(n topology.Nodes, leaving []string, lag int64) (proof ForgetProof, doubt string) {
+	if doubt = whyNotRemovable(n, leaving, lag); doubt != "" {
 		return nil, doubt
 	}
 	stay := staying(n, leaving)
@@ -24,7 +24,7 @@ func ProveDismiss(n topology.Nodes, leaving []string, lag int64) (proof ForgetPr
 			ids, seen = append(ids, m.Server.ID), append(seen, fmt.Sprintf("%s: %s %s", m.Server.ID, m.Name, holds(m)))
 		}
 	}
-	if doubt = unwanted(stay, ids...); doubt != "" {
+	if doubt = whyNeeded(stay, ids...); doubt != "" {
 		return nil, doubt
 	}
 	if more := len(seen) - mostTold; more > 0 {
@@ -41,23 +41,23 @@ func staying(n topology.Nodes, leaving []string) topology.Nodes {
 	return slices.DeleteFunc(slices.Clone(n), func(m topology.Node) bool { return slices.Contains(leaving, m.Name) })
 }
 
-// removable is why pods may not go yet: those that stay do not serve everything, or do not have
+// whyNotRemovable is why pods may not go yet: those that stay do not serve everything, or do not have
 // all of it, or those that go hold something else.
-func removable(n topology.Nodes, leaving []string, lag int64) (doubt string) {
+func whyNotRemovable(n topology.Nodes, leaving []string, lag int64) (doubt string) {
 	stay := staying(n, leaving)
 	if m, silent := stay.Silent(); silent {
 		return m.Name + " stays and does not answer"
 	}
-	if doubt = covered(stay); doubt != "" {
+	if doubt = whyNotServed(stay); doubt != "" {
 		return "without those that go: " + doubt
 	}
-	if doubt = Behind(n, leaving, lag); doubt != "" {
+	if doubt = WhoIsBehind(n, leaving, lag); doubt != "" {
 		return doubt
 	}
 	for _, m := range n {
 		switch goes := slices.Contains(leaving, m.Name); {
 		case goes && m.Server != nil:
-			if doubt = precious(n, stay, m); doubt != "" {
+			if doubt = whyPrecious(n, stay, m); doubt != "" {
 				return doubt
 			}
 		case !goes && len(m.Server.Open) > 0:
@@ -67,9 +67,9 @@ func removable(n topology.Nodes, leaving []string, lag int64) (doubt string) {
 	return ""
 }
 
-// precious is why the server of a pod that goes cannot be done without: somebody that stays needs
+// whyPrecious is why the server of a pod that goes cannot be done without: somebody that stays needs
 // it, or nobody else has what it holds.
-func precious(n, stay topology.Nodes, m topology.Node) string {
+func whyPrecious(n, stay topology.Nodes, m topology.Node) string {
 	self := m.Server.Self()
 	for _, by := range stay {
 		if p, _ := by.Server.Peer(self.ID); p.Slots != "" {

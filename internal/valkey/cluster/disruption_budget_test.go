@@ -6,7 +6,7 @@ import (
 
 // A pod that Kubernetes calls ready and that has no copy of its shard keeps all others from
 // being drained, whatever else is the matter.
-func TestShield(t *testing.T) {
+func TestAdjustDisruptionBudget(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*World)
 		want   string
@@ -14,9 +14,9 @@ func TestShield(t *testing.T) {
 		"nothing is the matter":                 {func(*World) {}, ""},
 		"a replica is behind":                   {func(w *World) { w.Nodes[1].Server.Synced = false }, "apply PodDisruptionBudget web as closed"},
 		"a replica is being sent all":           {func(w *World) { w.Nodes[1].Server.Syncing = true }, "apply PodDisruptionBudget web as closed"},
-		"a newborn has the place of a lost one": {func(w *World) { w.Nodes[1] = newborn(w.Nodes[1].Pod, "valkey:8.1") }, "apply PodDisruptionBudget web as closed"},
+		"a newborn has the place of a lost one": {func(w *World) { w.Nodes[1] = startedNode(w.Nodes[1].Pod, "valkey:8.1") }, "apply PodDisruptionBudget web as closed"},
 		"it is not ready: Kubernetes knows": {func(w *World) {
-			w.Nodes[1] = newborn(w.Nodes[1].Pod, "valkey:8.1")
+			w.Nodes[1] = startedNode(w.Nodes[1].Pod, "valkey:8.1")
 			w.Nodes[1].Ready = false
 		}, ""},
 		"one did not answer just now": {func(w *World) { w.Nodes[1].Server = nil }, ""},
@@ -31,7 +31,7 @@ func TestShield(t *testing.T) {
 			w := clone(made()[len(made())-1].world)
 			tc.change(&w)
 			got := ""
-			for _, e := range shield(input{Obj: newCluster(), World: w}) {
+			for _, e := range adjustDisruptionBudget(input{Obj: newCluster(), World: w}) {
 				got += e.String()
 			}
 			if got != tc.want {

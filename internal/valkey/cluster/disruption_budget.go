@@ -13,16 +13,16 @@ const KindDisruptionBudget = "PodDisruptionBudget"
 // Closed is the template of a budget that lets no pod be drained.
 const Closed = "closed"
 
-// shield closes the disruption budget while a pod that Kubernetes calls ready has no copy of
+// adjustDisruptionBudget closes the disruption budget while a pod that Kubernetes calls ready has no copy of
 // its shard yet: Kubernetes would let the pod be drained that has the only one.
-func shield(in input) []fsm.Effect {
+func adjustDisruptionBudget(in input) []fsm.Effect {
 	w := in.World
 	c, found := w.child(func(c Child) bool { return c.Kind == KindDisruptionBudget && c.UID != "" && !c.Foreign })
 	if !found || !w.Formed || in.Obj.Spec.Paused || in.Obj.DeletionTimestamp != nil || len(w.Nodes) != w.Shape.Nodes() {
 		return nil
 	}
 	wanted := ""
-	if slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Ready && !keeps(w, n) }) {
+	if slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Ready && !hasCopy(w, n) }) {
 		wanted = Closed
 	}
 	if c.Template == wanted {
@@ -31,9 +31,9 @@ func shield(in input) []fsm.Effect {
 	return []fsm.Effect{ApplyChild{Child: c.Ref, UID: c.UID, Template: wanted, Open: wanted == ""}}
 }
 
-// keeps says that a server serves its shard, or has all of it. One that did not answer just
+// hasCopy says that a server serves its shard, or has all of it. One that did not answer just
 // now is believed to be what it was: a busy server is not a lost one.
-func keeps(w World, n topology.Node) bool {
+func hasCopy(w World, n topology.Node) bool {
 	if n.Server == nil {
 		return true
 	}
@@ -44,5 +44,5 @@ func keeps(w World, n topology.Node) bool {
 	return n.Server.Self().Follows == owner.Server.ID && n.Server.Synced && !n.Server.Syncing
 }
 
-// shielded says that a budget is closed on purpose.
-func shielded(c Child) bool { return c.Kind == KindDisruptionBudget && c.Template == Closed }
+// isClosed says that a budget is closed on purpose.
+func isClosed(c Child) bool { return c.Kind == KindDisruptionBudget && c.Template == Closed }

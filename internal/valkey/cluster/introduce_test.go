@@ -17,7 +17,7 @@ func TestANewcomerMeetsEveryOwner(t *testing.T) {
 		}
 		nodes := slices.Clone(w.Nodes)
 		nodes[i].Server = &topology.Server{ID: "new", Empty: true, View: []topology.Peer{{ID: "new"}}}
-		to := hosts(nodes, i)
+		to := membersToMeet(nodes, i)
 		for _, owner := range nodes.Voters() {
 			if !slices.Contains(to, memberOf(owner)) {
 				t.Errorf("in the place of %s: it does not meet %s", n.Name, owner.Name)

@@ -8,7 +8,7 @@ import (
 )
 
 // Whether slots are still wanted where they are being moved to.
-func TestTurned(t *testing.T) {
+func TestMoveIsOutdated(t *testing.T) {
 	for name, c := range map[string]struct {
 		is     Shape
 		to     int
@@ -31,7 +31,7 @@ func TestTurned(t *testing.T) {
 				at = append(at, Place{Shard: shard})
 			}
 		}
-		if turned := Turned(sized(newCluster(), c.wanted), MoveSlots{c.to, at}); turned != c.turned {
+		if turned := MoveIsOutdated(sized(newCluster(), c.wanted), MoveSlots{c.to, at}); turned != c.turned {
 			t.Errorf("%s: %v", name, turned)
 		}
 	}
