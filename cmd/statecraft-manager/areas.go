@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/valkey"
@@ -17,8 +16,13 @@ func areas(f *flags) []kube.AreaSetup {
 	return []kube.AreaSetup{capture.Area(f.capture), valkey.Area(spec.Builder{NodeImage: f.valkeyNode})}
 }
 
-// oneShots are the kinds that end for good and then hold no reservation.
-var oneShots = map[string]bool{"ValkeyUpgrade." + valkeyv1.GroupVersion.Group: true}
+// kinds are those of all areas, whichever are run: a reservation may be held by any.
+func kinds(f *flags) (all []kube.Kind) {
+	for _, a := range areas(f) {
+		all = append(all, a.Kinds...)
+	}
+	return all
+}
 
 func areaNames() (names []string) {
 	for _, a := range areas(&flags{}) {

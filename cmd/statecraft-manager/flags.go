@@ -66,7 +66,7 @@ func (f *flags) options() (kube.Options, error) {
 		return kube.Options{}, err
 	}
 	return kube.Options{
-		Areas: picked, OneShot: func(kind string) bool { return oneShots[kind] },
+		Areas: picked, Kinds: kinds(f),
 		Namespaces: list(f.namespaces), Shard: shard, ReservationNamespace: f.reservations,
 		Election: f.election, MetricsAddress: f.metrics, ProbeAddress: f.probes,
 	}, nil

@@ -10,9 +10,6 @@ var (
 	metricDeletions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "statecraft_capture_ttl_deletions_total", Help: "Requests deleted because they ended long ago."},
 		[]string{"kind"})
-	metricLookErrors = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "statecraft_capture_look_errors_total", Help: "Looks through the cluster that failed in part: for old requests (ttl), or for leaks."},
-		[]string{"look"})
 	metricLeaks = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "statecraft_capture_leaks", Help: "What was captured and nobody keeps, and keepers of requests that are gone, in the last two looks."},
 		[]string{"kind", "reason"})
@@ -25,7 +22,7 @@ var (
 // Metrics are the collectors of the area, for registration and for docs.
 func Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
-		metricDeletions, metricLookErrors, metricLeaks, metricCheckpointBytes, metricCheckpointBudget,
+		metricDeletions, metricLeaks, metricCheckpointBytes, metricCheckpointBudget,
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
@@ -18,7 +17,11 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/observe"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -33,7 +36,16 @@ import (
 
 // Area is area capture.
 func Area(c Config) kube.AreaSetup {
-	return kube.AreaSetup{Name: "capture", AddToScheme: AddToScheme, Setup: func(a *kube.Area) error { return setup(a, c) }}
+	return kube.AreaSetup{Name: "capture", AddToScheme: AddToScheme, Kinds: Kinds(), Setup: func(a *kube.Area) error { return setup(a, c) }}
+}
+
+// Kinds are those that have a machine in the area.
+func Kinds() []kube.Kind {
+	group := capturev1.GroupVersion.Group
+	return []kube.Kind{
+		kube.KindOf(group, &keeper.Machine), kube.KindOf(group, &volumecapture.Machine), kube.KindOf(group, &volumerestore.Machine),
+		kube.KindOf(group, &manifestcapture.Machine), kube.KindOf(group, &manifestrestore.Machine),
+	}
 }
 
 // AddToScheme registers every kind that the area reads or writes.
@@ -48,9 +60,6 @@ func AddToScheme(s *runtime.Scheme) error {
 	return nil
 }
 
-// followedUID is the index of keepers by what they follow.
-const followedUID = "followedUID"
-
 // unwatchEvery is how often watches of kinds that nobody follows any more are ended.
 const unwatchEvery = 5 * time.Minute
 
@@ -63,25 +72,24 @@ func NewKeeper(e kube.Env, watch read.Watch, mapper apimeta.RESTMapper) *kube.Re
 }
 
 func setup(a *kube.Area, c Config) error {
-	mgr := a.Manager()
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &capturev1.ObjectKeeper{}, followedUID, followed); err != nil {
-		return fmt.Errorf("index keepers: %w", err)
+	if err := a.Index(Indexes()...); err != nil {
+		return err
 	}
+	mgr := a.Manager()
 	names, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("make metadata client: %w", err)
 	}
 	waker := &kube.Waker{}
-	watch := kube.NewOptionalWatch(names, mgr.GetRESTMapper(), func(_ schema.GroupVersionKind, obj *metav1.PartialObjectMetadata) {
-		wakeFollowers(mgr.GetClient(), waker, obj)
-	})
+	wakes := KeeperWakes(waker)
+	watch := kube.NewOptionalWatch(names, mgr.GetRESTMapper(), kube.Tell(a.Env.Cached(), waker, wakes...))
 	if err := a.Run(watch.Start); err != nil {
 		return fmt.Errorf("run watches: %w", err)
 	}
-	if err := a.Run(func(ctx context.Context) error { return unwatch(ctx, mgr.GetClient(), watch) }); err != nil {
-		return fmt.Errorf("run unwatching: %w", err)
+	if err := a.Every("followed kinds", unwatchEvery, func(ctx context.Context) error { return unwatch(ctx, mgr.GetClient(), watch) }); err != nil {
+		return err
 	}
-	if err := kube.Add(a, NewKeeper(a.Env, watch, mgr.GetRESTMapper()), waker); err != nil {
+	if err := kube.Add(a, NewKeeper(a.Env, watch, mgr.GetRESTMapper()), wakes...); err != nil {
 		return err
 	}
 	for _, part := range parts {
@@ -102,44 +110,18 @@ var parts = []func(*kube.Area, Config) error{
 	setupVolumeCapture,
 }
 
-func followed(obj client.Object) []string {
-	if ref := obj.(*capturev1.ObjectKeeper).Spec.FollowRef; ref != nil {
-		return []string{string(ref.UID)}
-	}
-	return nil
-}
-
-// wakeFollowers wakes the keepers that follow obj.
-func wakeFollowers(cached client.Reader, waker *kube.Waker, obj *metav1.PartialObjectMetadata) {
-	var keepers capturev1.ObjectKeeperList
-	if err := cached.List(context.Background(), &keepers, client.MatchingFields{followedUID: string(obj.UID)}); err != nil {
-		return // the cache has ended, and the process with it
-	}
-	for i := range keepers.Items {
-		waker.Wake(client.ObjectKeyFromObject(&keepers.Items[i]))
-	}
-}
-
 // unwatch ends watches of kinds that no keeper follows.
 func unwatch(ctx context.Context, cached client.Reader, watch *kube.OptionalWatch) error {
-	ticker := time.NewTicker(unwatchEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-		var keepers capturev1.ObjectKeeperList
-		if err := cached.List(ctx, &keepers); err != nil {
-			continue
-		}
-		wanted := map[schema.GroupVersionKind]bool{}
-		for i := range keepers.Items {
-			if ref := keepers.Items[i].Spec.FollowRef; ref != nil {
-				wanted[schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)] = true
-			}
-		}
-		watch.Keep(func(gvk schema.GroupVersionKind) bool { return wanted[gvk] })
+	var keepers capturev1.ObjectKeeperList
+	if err := cached.List(ctx, &keepers); err != nil {
+		return fmt.Errorf("list keepers: %w", err)
 	}
+	wanted := map[schema.GroupVersionKind]bool{}
+	for i := range keepers.Items {
+		if ref := keepers.Items[i].Spec.FollowRef; ref != nil {
+			wanted[schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)] = true
+		}
+	}
+	watch.Keep(func(gvk schema.GroupVersionKind) bool { return wanted[gvk] })
+	return nil
 }

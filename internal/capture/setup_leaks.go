@@ -22,11 +22,7 @@ const leaksEvery = 15 * time.Minute
 func setupLeaks(a *kube.Area, c Config) error {
 	metricCheckpointBudget.Set(float64(c.CheckpointBudget))
 	watch := &leakWatch{gatherer: leaks.Gatherer{Live: a.Env.LiveReader(), Namespace: c.Namespace}, now: a.Env.Now}
-	err := a.Run(func(ctx context.Context) error { return regularly(ctx, leaksEvery, "leaks", watch.look) })
-	if err != nil {
-		return fmt.Errorf("run search for leaks: %w", err)
-	}
-	return nil
+	return a.Every("leaks", leaksEvery, watch.look)
 }
 
 // leakWatch tells of leaks by metrics.

@@ -62,19 +62,3 @@ func TestLeaksAreCountedWhenSeenTwice(t *testing.T) {
 		t.Errorf("%d leaks after a look that saw nothing", got)
 	}
 }
-
-// TestLooksAreRepeated counts looks that fail, and ends with its context.
-func TestLooksAreRepeated(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	looks := 0
-	before := testutil.ToFloat64(metricLookErrors.WithLabelValues("test"))
-	err := regularly(ctx, time.Millisecond, "test", func(context.Context) error {
-		if looks++; looks == 3 {
-			cancel()
-		}
-		return errors.New("nothing to be seen")
-	})
-	if after := testutil.ToFloat64(metricLookErrors.WithLabelValues("test")); err != nil || looks != 3 || after-before != 2 {
-		t.Errorf("%d looks, %v counted, %v", looks, after-before, err)
-	}
-}

@@ -61,5 +61,5 @@ func setupManifestCapture(a *kube.Area, c Config) error {
 	if err := a.Run(parts.Work.Start); err != nil {
 		return fmt.Errorf("run work of captures: %w", err)
 	}
-	return kube.Add(a, NewManifestCapture(a.Env, c, parts), waker)
+	return kube.Add(a, NewManifestCapture(a.Env, c, parts), ManifestCaptureWakes(waker)...)
 }

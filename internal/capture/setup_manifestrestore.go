@@ -9,14 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/observe"
 	"github.com/statecraft-dev/statecraft/internal/kube"
-	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
 // What restores of manifests need. Objects of users are not here: those are read and written
@@ -73,40 +71,7 @@ func setupManifestRestore(a *kube.Area, c Config) error {
 	if err := a.Run(parts.Work.Start); err != nil {
 		return fmt.Errorf("run restores: %w", err)
 	}
-	return kube.Add(a, NewManifestRestore(a.Env, c, parts), waker,
-		kube.Mapped(a, &capturev1.VolumeRestoreRequest{}, RestoresOfVolume),
-		kube.Mapped(a, &capturev1.ManifestCaptureRequest{}, restoresOfCapture(mgr.GetClient())))
-}
-
-// RestoresOfVolume names the request that a VolumeRestoreRequest was made for.
-func RestoresOfVolume(_ context.Context, obj client.Object) []reconcile.Request {
-	name := obj.GetAnnotations()[manifestrestore.RequestAnnotation]
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: read.Key{Namespace: obj.GetNamespace(), Name: name}}}
-}
-
-// restoresOfCapture names the requests that restore from a capture, which may be waiting for
-// it to end.
-func restoresOfCapture(cached client.Reader) func(context.Context, client.Object) []reconcile.Request {
-	return func(ctx context.Context, capture client.Object) (woken []reconcile.Request) {
-		var all capturev1.ManifestRestoreRequestList
-		if err := cached.List(ctx, &all); err != nil {
-			return nil // the cache has ended, and the process with it
-		}
-		for i := range all.Items {
-			r := &all.Items[i]
-			ref := r.Spec.Source.ManifestCaptureRequest
-			if ref == nil || ref.Name != capture.GetName() || r.Status.CompletionTimestamp != nil {
-				continue
-			}
-			if ref.Namespace == capture.GetNamespace() || ref.Namespace == "" && r.Namespace == capture.GetNamespace() {
-				woken = append(woken, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(r)})
-			}
-		}
-		return woken
-	}
+	return kube.Add(a, NewManifestRestore(a.Env, c, parts), ManifestRestoreWakes(waker)...)
 }
 
 // impersonate makes clients of the account of a namespace. The API server holds them to what

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -52,14 +53,18 @@ func setupRestorer(a *kube.Area, d csi.Driver, c RestorerConfig) error {
 	waker := &kube.Waker{}
 	for _, s := range []source.Source{
 		waker,
-		kube.Mapped(a, &capturev1.VolumeRestoreRequest{}, RequestedRestore),
-		kube.Mapped(a, &corev1.PersistentVolumeClaim{}, ClaimedRestore),
+		mapped(a, &capturev1.VolumeRestoreRequest{}, RequestedRestore),
+		mapped(a, &corev1.PersistentVolumeClaim{}, ClaimedRestore),
 	} {
 		if err := made.Watch(s); err != nil {
 			return fmt.Errorf("watch for restores: %w", err)
 		}
 	}
-	return a.Run(func(ctx context.Context) error { return wakeIntents(ctx, a.Env.LiveReader(), c, waker) })
+	return a.Every("intents", lookForIntents, func(ctx context.Context) error { return wakeIntents(ctx, a.Env.LiveReader(), c, waker) })
+}
+
+func mapped(a *kube.Area, obj client.Object, wakes handler.MapFunc) source.Source {
+	return source.Kind[client.Object](a.Manager().GetCache(), obj, handler.EnqueueRequestsFromMapFunc(wakes))
 }
 
 // RequestedRestore is the restore of a request. One that is not begun needs nobody.
@@ -85,23 +90,11 @@ func ClaimedRestore(_ context.Context, obj client.Object) []reconcile.Request {
 // wakeIntents wakes the restore of every intent, when this process begins to lead and from
 // time to time. Nobody but a restorer writes intents, so they need not be watched.
 func wakeIntents(ctx context.Context, live read.Live, c RestorerConfig, waker *kube.Waker) error {
-	ticker := time.NewTicker(lookForIntents)
-	defer ticker.Stop()
-	for {
-		keys, err := IntentKeys(ctx, live, c)
-		for _, key := range keys {
-			waker.Wake(key)
-		}
-		again := ticker.C
-		if err != nil {
-			again = time.After(time.Second)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-again:
-		}
+	keys, err := IntentKeys(ctx, live, c)
+	for _, key := range keys {
+		waker.Wake(key)
 	}
+	return err
 }
 
 // IntentKeys are the restores of all intents of a driver.

@@ -1,11 +1,14 @@
 package capture
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
@@ -31,14 +34,37 @@ func TestWhatWakesACapture(t *testing.T) {
 		"another volume":                  {"PersistentVolume", "", "pv2", false},
 	} {
 		obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: tc.namespace, Name: tc.name}}
-		woken := slices.ContainsFunc(wakes(schema.GroupVersionKind{Kind: tc.kind}, obj, "system"), func(by string) bool {
-			return slices.Contains(wakers(r), by)
-		})
+		woken := false
+		for _, w := range VolumeCaptureWakes(Config{Namespace: "system"}, nil) {
+			if slices.ContainsFunc(w.Optional, func(k schema.GroupVersionKind) bool { return k.Kind == tc.kind }) {
+				woken = woken || len(w.Keys(t.Context(), indexOf{r}, nil, obj)) > 0
+			}
+		}
 		if woken != tc.want {
 			t.Errorf("%s: %v", name, woken)
 		}
 	}
-	if r.Status.Phase = volumecapture.Failed; len(wakers(r)) > 0 {
+	if r.Status.Phase = volumecapture.Failed; len(wakesCapture(r)) > 0 {
 		t.Error("a request that has ended can be woken")
 	}
+}
+
+// indexOf finds a capture by the index.
+type indexOf struct {
+	*capturev1.VolumeCaptureRequest
+}
+
+func (i indexOf) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("wakes list")
+}
+
+func (i indexOf) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	for _, want := range o.FieldSelector.Requirements() {
+		if want.Field == wokenBy && slices.Contains(wakesCapture(i.VolumeCaptureRequest), want.Value) {
+			list.(*capturev1.VolumeCaptureRequestList).Items = []capturev1.VolumeCaptureRequest{*i.VolumeCaptureRequest}
+		}
+	}
+	return nil
 }

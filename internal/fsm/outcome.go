@@ -73,8 +73,8 @@ var inWords = map[ErrorClass]string{
 	Contested: "others own what was to be written",
 }
 
-// message is what a failed effect is reported as. Words of its own stand alone.
-func (o Outcome) message() string {
+// Message is what a failed effect is reported as. Words of its own stand alone.
+func (o Outcome) Message() string {
 	if e := (*Error)(nil); errors.As(o.Err, &e) && e.Say != "" {
 		return e.Say
 	}

@@ -70,7 +70,7 @@ func (m *Machine[T, W]) conclude(in Input[T, W], next T, s Step[T], outcomes []O
 	if s.Lane == "" && len(hops) > 0 {
 		d = Decision{Reason: hops[0].Reason}
 	}
-	d.Message = o.message()
+	d.Message = o.Message()
 	return d, hops
 }
 

@@ -61,6 +61,14 @@ func (r *Rules[I]) reasons(said map[Reason]bool) {
 	}
 }
 
+// ClassOf is the class of the phase that a move, of the object or of a lane, leads to.
+func (m *Machine[T, W]) ClassOf(h Hop) Class {
+	if h.Lane != "" {
+		return m.Lanes.Phases[h.To].Class
+	}
+	return m.Phases[h.To].Class
+}
+
 // hashes remembers the hash of each machine by its address: every save asks for it,
 // and a machine is built once.
 var hashes sync.Map

@@ -163,7 +163,7 @@ func (w *walker[I]) giveUp(rule Rule[I], awaited Decision) Decision {
 func (w *walker[I]) fail(o Outcome, uid string) []Hop {
 	rule := w.rules.Phases[w.place.Phase]
 	if on, fires := rule.Fail[ClassOf(o.Err)]; fires {
-		w.enter(rule.On[on], Fire(on, cmp.Or(ReasonOf(o.Err), Reason(on))).Because("%s", o.message()))
+		w.enter(rule.On[on], Fire(on, cmp.Or(ReasonOf(o.Err), Reason(on))).Because("%s", o.Message()))
 	} else {
 		backOff(w.place, uid, w.now)
 	}

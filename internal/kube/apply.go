@@ -32,7 +32,7 @@ func (w Writer) Apply(ctx context.Context, obj client.Object, seen types.UID) er
 	err = w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), w.owner)
 	if conflict, is := AsConflict(err); is {
 		conflict.Object = w.kind(obj) + " " + obj.GetName()
-		return &fsm.Error{Class: fsm.Changed, Err: conflict, Say: conflict.Error()}
+		return &fsm.Error{Class: fsm.Contested, Err: conflict, Reason: ReasonFieldContested, Say: conflict.Error()}
 	}
 	switch {
 	case apierrors.IsInvalid(err):

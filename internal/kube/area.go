@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -19,16 +20,16 @@ import (
 )
 
 const (
-	workers      = 8
 	firstRetry   = 200 * time.Millisecond
 	longestRetry = 30 * time.Second // the machine's own back-off is in its status; this one is for reads and saves
 )
 
 // Area is one area inside the manager process: its own cache, queue and election.
 type Area struct {
-	Name string
-	Env  Env
-	mgr  ctrl.Manager
+	Name     string
+	Env      Env
+	mgr      ctrl.Manager
+	reserves []schema.GroupKind
 }
 
 // Manager is for setup.go: informers, indexes and clients of the area.
@@ -39,14 +40,18 @@ func (a *Area) Run(start func(context.Context) error) error {
 	return a.mgr.Add(manager.RunnableFunc(start))
 }
 
-// Add runs a reconciler over the objects of its kind, woken by the sources too.
-func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], sources ...source.Source) error {
+// Add runs a reconciler over the objects of its kind, with the wakes that its machine
+// declares.
+func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], wakes ...Wake) error {
 	if err := r.Machine.Check(); err != nil {
 		return fmt.Errorf("check machine: %w", err)
 	}
+	if err := CheckWakes(r.Machine.Wakes, wakes); err != nil {
+		return fmt.Errorf("set up %s: %w", r.Machine.Kind, err)
+	}
 	c, err := controller.New(r.Machine.Kind, a.mgr, controller.Options{
 		Reconciler:              r,
-		MaxConcurrentReconciles: workers,
+		MaxConcurrentReconciles: r.Limits.Workers,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
 		// First come, first served: with priorities the objects of the initial list
 		// starve behind those that are always busy.
@@ -60,16 +65,14 @@ func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], sources ...source.Sou
 	// The pass that saved has said when it wants to look again; the event of its
 	// own save would only repeat it.
 	own.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.Wrote(e.ObjectNew) }
-	kind := source.Kind[client.Object](a.mgr.GetCache(), newOf[T](), &handler.EnqueueRequestForObject{}, own)
-	for _, s := range append([]source.Source{kind}, sources...) {
+	sources := []source.Source{source.Kind[client.Object](a.mgr.GetCache(), newOf[T](), &handler.EnqueueRequestForObject{}, own)}
+	for _, w := range wakes {
+		sources = append(sources, w.sources(a)...)
+	}
+	for _, s := range sources {
 		if err := c.Watch(s); err != nil {
 			return fmt.Errorf("watch for %s: %w", r.Machine.Kind, err)
 		}
 	}
 	return nil
-}
-
-// Mapped wakes the objects that wakes names when obj changes.
-func Mapped(a *Area, obj client.Object, wakes func(context.Context, client.Object) []reconcile.Request) source.Source {
-	return source.Kind[client.Object](a.mgr.GetCache(), obj, handler.EnqueueRequestsFromMapFunc(wakes))
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,6 +73,7 @@ func withBulb(m *fsm.Machine[*kubetest.Lamp, world]) *fsm.Machine[*kubetest.Lamp
 type bench struct {
 	*Reconciler[*kubetest.Lamp, world]
 	server  *server
+	mu      sync.Mutex
 	log     []string
 	world   world
 	blindBy error                 // what Observe returns
@@ -86,7 +89,7 @@ func newBench(m *fsm.Machine[*kubetest.Lamp, world]) *bench {
 	b := &bench{world: world{off: fsm.Wait("Dark"), on: fsm.Wait("Bright")}, fails: map[effect]error{}}
 	b.server = &server{lamps: map[read.Key]*kubetest.Lamp{}, did: b.did}
 	b.server.put(&kubetest.Lamp{ObjectMeta: metav1.ObjectMeta{Namespace: lampKey.Namespace, Name: lampKey.Name, UID: "lamp-uid", Generation: 1}})
-	b.Reconciler = NewReconciler(Env{Client: b.server, Now: time.Now, Events: recorder(b.did)}, m)
+	b.Reconciler = NewReconciler(Env{Client: b.server, Live: live{b.server}, Now: time.Now, Events: recorder(b.did)}, m)
 	b.Observe = func(_ context.Context, l *kubetest.Lamp) (world, error) {
 		b.did("observe")
 		if b.sees != nil {
@@ -99,7 +102,7 @@ func newBench(m *fsm.Machine[*kubetest.Lamp, world]) *bench {
 		if b.acts != nil {
 			b.acts(ctx)
 		}
-		return "", b.fails[e.(effect)]
+		return "", b.fails[effect(e.String())]
 	}
 	b.AfterPass = func(_ read.Key, l *kubetest.Lamp, found bool) {
 		b.did(fmt.Sprintf("then found=%v", found))
@@ -110,7 +113,16 @@ func newBench(m *fsm.Machine[*kubetest.Lamp, world]) *bench {
 	return b
 }
 
-func (b *bench) did(what string) { b.log = append(b.log, what) }
+// saved is what the store keeps because the cache has not shown it yet.
+func (b *bench) saved() map[read.Key]*kubetest.Lamp {
+	return b.Store.(*StatusStore[*kubetest.Lamp]).saved
+}
+
+func (b *bench) did(what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.log = append(b.log, what)
+}
 
 // pass runs one and returns what was done in it.
 func (b *bench) pass(t *testing.T) []string {
@@ -162,6 +174,24 @@ func (s *server) Get(_ context.Context, key read.Key, obj client.Object, _ ...cl
 		from = s.cached
 	}
 	l, has := from[key]
+	if !has {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "lamps"}, key.Name)
+	}
+	*obj.(*kubetest.Lamp) = *l.DeepCopy()
+	return nil
+}
+
+// RESTMapper and Scheme are asked for when a reconciler is built.
+func (s *server) RESTMapper() apimeta.RESTMapper { return nil }
+
+func (s *server) Scheme() *runtime.Scheme { return runtime.NewScheme() }
+
+// live reads past the cache.
+type live struct{ *server }
+
+func (s live) Get(_ context.Context, key read.Key, obj client.Object, _ ...client.GetOption) error {
+	s.did("get live")
+	l, has := s.lamps[key]
 	if !has {
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "lamps"}, key.Name)
 	}

@@ -23,14 +23,14 @@ const ReasonCannotObserve fsm.Reason = "CannotObserve"
 // are noise of a restart; a status that flips with each helps nobody.
 const blindAfter = 3
 
-// blindness counts failed looks in a row. It is kept in memory: after a restart
-// three more must fail, which takes seconds.
-type blindness struct {
+// streaks count what happens in a row, for each object. They are kept in memory: after a
+// restart as many more must come, which takes seconds.
+type streaks struct {
 	mu    sync.Mutex
 	count map[read.Key]int
 }
 
-func (b *blindness) add(key read.Key) int {
+func (b *streaks) add(key read.Key) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.count == nil {
@@ -40,7 +40,7 @@ func (b *blindness) add(key read.Key) int {
 	return b.count[key]
 }
 
-func (b *blindness) forget(key read.Key) {
+func (b *streaks) forget(key read.Key) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.count, key)
@@ -75,7 +75,7 @@ func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, in fsm.Input[T, W]
 		return fsm.Never, cause
 	}
 	if err := r.Store.Save(ctx, in.Obj, next); err != nil {
-		return r.notSaved(err)
+		return r.notSaved(keyOf(in.Obj), err)
 	}
 	r.Trace.blind(keyOf(next), next, p)
 	return fsm.Never, cause

@@ -9,8 +9,9 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
-// Classify gives an error of the API server its class: whether it helps to try
-// again. An error that has a class already keeps it.
+// Classify gives an error of the API server its class: whether it helps to try again; and,
+// where somebody refuses, the reason and words that name that part and what to do. An error
+// that has a class already keeps it.
 func Classify(err error) error {
 	if err == nil || errors.As(err, new(*fsm.Error)) {
 		return err
@@ -25,5 +26,6 @@ func Classify(err error) error {
 		apierrors.IsMethodNotSupported(err), apierrors.IsRequestEntityTooLargeError(err):
 		class = fsm.Refused
 	}
-	return &fsm.Error{Class: class, Err: err}
+	reason, say := refusal(err)
+	return &fsm.Error{Class: class, Err: err, Reason: reason, Say: say}
 }

@@ -25,7 +25,7 @@ func (c *Conflict) Error() string {
 	for _, f := range c.Fields {
 		by = append(by, fmt.Sprintf("%s is set by %q", f.Field, f.Manager))
 	}
-	return fmt.Sprintf("%s: %s; remove the field there or delete the object", c.Object, strings.Join(by, ", "))
+	return fmt.Sprintf("Others own fields of %s: %s. Remove the fields there, or delete the object.", c.Object, strings.Join(by, ", "))
 }
 
 // The server puts the manager into the message only.

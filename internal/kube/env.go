@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -23,8 +24,8 @@ type Env struct {
 	Namespaces []string
 	// Shard is the part of the objects that this process works on.
 	Shard Shard
-	// OneShot says which kinds end for good, written as in read.Ref.
-	OneShot func(kind string) bool
+	// Kinds are those of all areas: a reservation may be held by any.
+	Kinds []Kind
 }
 
 // Cached is the reader of the cache.
@@ -40,19 +41,26 @@ func (e Env) Writer(controller string) Writer {
 
 // Reservations takes and gives back targets.
 func (e Env) Reservations() Reservations {
-	oneShot := e.OneShot
-	if oneShot == nil {
-		oneShot = func(string) bool { return false }
-	}
-	return Reservations{client: e.Client, Reservations: read.Reservations{
-		Live: e.LiveReader(), Namespace: e.ReservationNamespace, Alive: alive(e.LiveReader(), oneShot),
+	mapper := e.Client.RESTMapper()
+	return Reservations{client: e.Client, mapper: mapper, Reservations: read.Reservations{
+		Live: e.LiveReader(), Namespace: e.ReservationNamespace, Alive: alive(e.LiveReader(), mapper, e.Kinds),
 	}}
+}
+
+// groupOf is the group of a kind; "" if it is not registered.
+func groupOf[T Object[T]](c client.Client) string {
+	gvk, err := apiutil.GVKForObject(newOf[T](), c.Scheme())
+	if err != nil {
+		return ""
+	}
+	return gvk.Group
 }
 
 // NewReconciler builds the reconciler of a machine; the caller sets Observe and Act.
 func NewReconciler[T Object[T], W any](e Env, m *fsm.Machine[T, W]) *Reconciler[T, W] {
 	initCounters(m)
 	return &Reconciler[T, W]{
-		Machine: m, Store: NewStore[T](e.Client), Trace: NewTrace(m.Kind, e.Events), Now: e.Now, shard: e.Shard,
+		Machine: m, Store: NewStore[T](e.Client, e.Live), Trace: NewTrace(m, e.Events), Now: e.Now,
+		Limits: DefaultLimits(), shard: e.Shard, reservations: e.Reservations(), group: groupOf[T](e.Client),
 	}
 }

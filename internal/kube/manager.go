@@ -8,11 +8,15 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -23,13 +27,17 @@ type AreaSetup struct {
 	Name        string
 	AddToScheme func(*runtime.Scheme) error
 	Setup       func(*Area) error
+	// Kinds are those that have a machine in this area.
+	Kinds []Kind
+	// Reserves are the kinds of targets that the area reserves, and whose Leases it sweeps.
+	Reserves []schema.GroupKind
 }
 
 // Options of the manager process.
 type Options struct {
 	Areas                []AreaSetup
-	OneShot              func(kind string) bool // of all areas: a reservation may be held by any
-	Namespaces           []string               // empty: all
+	Kinds                []Kind   // of all areas: a reservation may be held by any
+	Namespaces           []string // empty: all
 	Shard                Shard
 	ReservationNamespace string
 	Election             Election
@@ -91,7 +99,7 @@ func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error)
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        ctrl.Log.WithValues("area", setup.Name),
-		Cache:                         cacheOptions(o.Namespaces),
+		Cache:                         cacheOptions(o),
 		Metrics:                       metricsserver.Options{BindAddress: "0"}, // the front serves the metrics of all
 		LeaderElection:                !o.Election.Off,
 		LeaderElectionID:              o.Shard.lease(setup.Name),
@@ -104,26 +112,39 @@ func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error)
 	if err != nil {
 		return nil, fmt.Errorf("make manager: %w", err)
 	}
-	return mgr, setup.Setup(&Area{Name: setup.Name, mgr: mgr, Env: Env{
+	area := &Area{Name: setup.Name, mgr: mgr, reserves: setup.Reserves, Env: Env{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Now: time.Now,
 		Events:               mgr.GetEventRecorder("statecraft-" + setup.Name),
 		ReservationNamespace: o.ReservationNamespace,
 		Namespaces:           o.Namespaces,
-		Shard:                o.Shard, OneShot: o.OneShot,
-	}})
+		Shard:                o.Shard, Kinds: o.Kinds,
+	}}
+	if len(setup.Reserves) > 0 {
+		if err := area.sweepReservations(); err != nil {
+			return nil, err
+		}
+	}
+	return mgr, setup.Setup(area)
 }
 
 // cacheOptions limits the caches to namespaces, if any are named, and strips what
-// no machine looks at. Managed fields are often half of an object.
-func cacheOptions(namespaces []string) cache.Options {
-	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
-	for _, ns := range slices.Compact(slices.Sorted(slices.Values(namespaces))) {
-		if o.DefaultNamespaces == nil {
-			o.DefaultNamespaces = map[string]cache.Config{}
-		}
-		o.DefaultNamespaces[ns] = cache.Config{}
+// no machine looks at. Managed fields are often half of an object. Of Leases, those of
+// reservations are looked at, wherever the rest is.
+func cacheOptions(o Options) cache.Options {
+	c := cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{&coordinationv1.Lease{}: {
+			Namespaces: map[string]cache.Config{o.ReservationNamespace: {}},
+			Label:      labels.SelectorFromSet(labels.Set{reservationLabel: "true"}),
+		}},
 	}
-	return o
+	for _, ns := range slices.Compact(slices.Sorted(slices.Values(o.Namespaces))) {
+		if c.DefaultNamespaces == nil {
+			c.DefaultNamespaces = map[string]cache.Config{}
+		}
+		c.DefaultNamespaces[ns] = cache.Config{}
+	}
+	return c
 }
 
 // synced is ready when all caches are: a replica that waits to be elected is ready, too.

@@ -11,8 +11,8 @@ import (
 // events are constants, and no object is named.
 var (
 	metricPhase = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "statecraft_objects", Help: "Objects by kind and the phase that was last saved."},
-		[]string{"kind", "phase"})
+		Name: "statecraft_objects", Help: "Objects by kind, the phase that was last saved, and its class."},
+		[]string{"kind", "phase", "class"})
 	metricTransitions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "statecraft_transitions_total", Help: "Moves taken and saved, lanes included."},
 		[]string{"kind", "from", "to", "event"})
@@ -33,6 +33,9 @@ var (
 	metricReentries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "statecraft_reentries_total", Help: "Passes that would have entered a phase twice: a fault of the machine."},
 		[]string{"kind"})
+	metricLookErrors = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "statecraft_look_errors_total", Help: "Regular looks through the cluster that failed in part, by what they look for."},
+		[]string{"look"})
 	metricUnknown = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "statecraft_objects_unknown", Help: "Objects whose condition Ready is Unknown: what they depend on cannot be seen."},
 		[]string{"kind"})
@@ -42,7 +45,7 @@ var (
 func Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
 		metricPhase, metricTransitions, metricPhaseSeconds, metricPassSeconds,
-		metricEffectErrors, metricRefused, metricReentries, metricUnknown,
+		metricEffectErrors, metricRefused, metricReentries, metricUnknown, metricLookErrors,
 	}
 }
 

@@ -17,10 +17,10 @@ func sameOwner(there, obj metav1.Object) bool {
 
 // Taken is the error for a name that belongs to someone else.
 func Taken(kind string, obj metav1.Object) error {
-	by := "nobody"
+	by := "no controller"
 	if ref := metav1.GetControllerOf(obj); ref != nil {
 		by = ref.Kind + " " + ref.Name
 	}
-	say := fmt.Sprintf("%s %s exists and is controlled by %s; remove or rename it", kind, obj.GetName(), by)
-	return &fsm.Error{Class: fsm.Refused, Err: fmt.Errorf("%s", say), Say: say}
+	say := fmt.Sprintf("%s %s exists and is controlled by %s: remove or rename it.", kind, obj.GetName(), by)
+	return &fsm.Error{Class: fsm.Refused, Err: fmt.Errorf("%s", say), Reason: ReasonNameTaken, Say: say}
 }

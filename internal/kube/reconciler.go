@@ -9,36 +9,53 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
-const (
-	effectsWithin = 4 * time.Second // longer work belongs to a Worker; shorter than what election leaves to a deposed leader
-	observeWithin = 4 * time.Second
-	soon          = time.Nanosecond // RequeueAfter 0 means never
-)
+// Limits of the passes of one kind.
+type Limits struct {
+	Workers int           // passes at a time
+	Slow    int           // of them, passes over objects whose last pass was slow
+	Observe time.Duration // for one look at the world
+	Act     time.Duration // for the effects of one pass; longer work belongs to a Worker
+}
+
+// DefaultLimits are for kinds whose world is Kubernetes. The time for effects is shorter than
+// what election leaves to a deposed leader.
+func DefaultLimits() Limits {
+	return Limits{Workers: 8, Slow: 2, Observe: 4 * time.Second, Act: 4 * time.Second}
+}
+
+const soon = time.Nanosecond // RequeueAfter 0 means never
 
 // Reconciler runs one machine over the objects of one kind.
 type Reconciler[T Object[T], W any] struct {
 	Machine *fsm.Machine[T, W]
-	Store   *Store[T]
+	Store   Store[T]
 	// Observe reads the world. A fact that it could not read is left out; it
 	// returns an error only when it saw too little to decide anything.
 	Observe func(context.Context, T) (W, error)
 	// Act performs one effect. The ref is what the outside gave back, such as a UID.
-	Act   func(context.Context, T, fsm.Effect) (ref string, err error)
-	Trace *Trace
-	Now   func() time.Time
+	Act    func(context.Context, T, fsm.Effect) (ref string, err error)
+	Trace  *Trace
+	Now    func() time.Time
+	Limits Limits
 	// AfterPass is told after each pass what became of the object, to set how often its
 	// world is sampled; found is false when it is gone. It may be nil.
 	AfterPass func(key read.Key, obj T, found bool)
 
-	shard Shard
-	blind blindness
+	shard        Shard
+	blind        streaks // failed looks
+	conflicts    streaks // saves that somebody else's came before
+	slow         slowLane
+	reservations Reservations
+	group        string // of the kind
 }
 
 // Reconcile runs a pass and says when the next is due.
@@ -46,7 +63,13 @@ func (r *Reconciler[T, W]) Reconcile(ctx context.Context, req reconcile.Request)
 	if !r.shard.Has(req.NamespacedName) {
 		return reconcile.Result{}, nil // woken by a child, but another process works on it
 	}
+	counted, may := r.slow.enter(req.NamespacedName, r.Limits.Slow)
+	if !may {
+		return reconcile.Result{RequeueAfter: slowAgain}, nil
+	}
+	began := r.Now()
 	again, err := r.Pass(ctx, req.NamespacedName)
+	r.slow.leave(req.NamespacedName, counted, r.Now().Sub(began))
 	switch {
 	case err != nil:
 		return reconcile.Result{}, err
@@ -65,6 +88,7 @@ func (r *Reconciler[T, W]) Pass(ctx context.Context, key read.Key) (again time.D
 	if err != nil || !found {
 		r.blind.forget(key)
 		if err == nil {
+			r.conflicts.forget(key)
 			r.Trace.gone(key)
 			r.then(key, obj, false)
 		}
@@ -85,7 +109,7 @@ func (r *Reconciler[T, W]) Pass(ctx context.Context, key read.Key) (again time.D
 // observe returns nothing but a whole World: in half of one, what was not read
 // could pass for what is not there.
 func (r *Reconciler[T, W]) observe(ctx context.Context, obj T) (w W, err error) {
-	ctx, cancel := context.WithTimeout(ctx, observeWithin)
+	ctx, cancel := context.WithTimeout(ctx, r.Limits.Observe)
 	defer cancel()
 	seen, err := r.Observe(ctx, obj)
 	if err != nil {
@@ -112,9 +136,10 @@ func (r *Reconciler[T, W]) decide(ctx context.Context, in fsm.Input[T, W]) (time
 	next := r.Machine.Reduce(in, step, outcomes)
 	if !equality.Semantic.DeepEqual(in.Obj, next.Obj) {
 		if err := r.Store.Save(ctx, in.Obj, next.Obj); err != nil {
-			return r.notSaved(err)
+			return r.notSaved(keyOf(in.Obj), err)
 		}
 	}
+	r.conflicts.forget(keyOf(in.Obj))
 	traceMoves(r.Trace, in, step, next)
 	traceProofs(r.Trace, next.Obj, outcomes)
 	traceFailures(r.Trace, next.Obj, r.place(next.Obj, step.Lane), outcomes)
@@ -138,11 +163,11 @@ func (r *Reconciler[T, W]) then(key read.Key, obj T, found bool) {
 
 // act performs effects in order and stops at the first that fails.
 func (r *Reconciler[T, W]) act(ctx context.Context, obj T, effects []fsm.Effect) (outcomes []fsm.Outcome) {
-	ctx, cancel := context.WithTimeout(ctx, effectsWithin)
+	ctx, cancel := context.WithTimeout(ctx, r.Limits.Act)
 	defer cancel()
 	for _, e := range effects {
 		effectCtx, done := r.Trace.effect(ctx, e)
-		ref, err := r.Act(effectCtx, obj, e)
+		ref, err := r.perform(effectCtx, obj, e)
 		err = Classify(err)
 		done(err)
 		outcomes = append(outcomes, fsm.Outcome{Effect: e, Ref: ref, Err: err})
@@ -154,12 +179,36 @@ func (r *Reconciler[T, W]) act(ctx context.Context, obj T, effects []fsm.Effect)
 	return outcomes
 }
 
-// notSaved: a status of another version is looked at anew, a missing object is
-// done with. The effects of this pass were harmless to repeat.
-func (r *Reconciler[T, W]) notSaved(err error) (time.Duration, error) {
+// perform performs one effect. What cannot be undone is done only for the object as it is at
+// this moment: another leader may have gone on since it was read.
+func (r *Reconciler[T, W]) perform(ctx context.Context, obj T, e fsm.Effect) (ref string, err error) {
+	if proven, is := e.(fsm.Proven); is && proven.Evidence() != "" {
+		current, err := r.Store.Current(ctx, obj)
+		if err != nil {
+			return "", err
+		}
+		if !current {
+			return "", &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("%s: the object has changed since it was decided upon", e)}
+		}
+	}
+	if known, err := r.reservations.perform(ctx, r.self(obj), e); known {
+		return "", err
+	}
+	return r.Act(ctx, obj, e)
+}
+
+// self names the object as a holder of reservations.
+func (r *Reconciler[T, W]) self(obj T) read.Ref {
+	return reserve.RefOf(schema.GroupKind{Group: r.group, Kind: r.Machine.Kind}, obj)
+}
+
+// notSaved: a status of another version is looked at anew, later with every time in a row: the
+// effects of such a pass are performed again, which is harmless but not free. A missing object
+// is done with.
+func (r *Reconciler[T, W]) notSaved(key read.Key, err error) (time.Duration, error) {
 	switch {
 	case apierrors.IsConflict(err):
-		return soonAfterConflict, nil
+		return min(soonAfterConflict<<min(r.conflicts.add(key)-1, 10), latestAfterConflict), nil
 	case apierrors.IsNotFound(err):
 		return fsm.Never, nil
 	case errors.Is(err, context.Canceled):
@@ -169,4 +218,7 @@ func (r *Reconciler[T, W]) notSaved(err error) (time.Duration, error) {
 }
 
 // The cache shows what we conflicted with within this time, as a rule.
-const soonAfterConflict = 50 * time.Millisecond
+const (
+	soonAfterConflict   = 50 * time.Millisecond
+	latestAfterConflict = 5 * time.Second
+)

@@ -3,12 +3,16 @@ package kube
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -71,6 +75,108 @@ func TestWhatWasNotSavedIsNotTold(t *testing.T) {
 	}
 }
 
+// Whoever saved first, the effects of the second were for nothing: it is looked at again later
+// with every conflict in a row.
+func TestConflictsBackOff(t *testing.T) {
+	b := newBench(lampMachine())
+	b.world[off] = fsm.Fire(press, "Pressed")
+	b.server.refuses = apierrors.NewConflict(schema.GroupResource{Resource: "lamps"}, "lamp", errors.New("modified"))
+	var waits []time.Duration
+	for range 9 {
+		again, err := b.Pass(t.Context(), lampKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits = append(waits, again/time.Millisecond)
+	}
+	if diff := cmp.Diff([]time.Duration{50, 100, 200, 400, 800, 1600, 3200, 5000, 5000}, waits); diff != "" {
+		t.Error(diff)
+	}
+	b.server.refuses = nil
+	b.pass(t)
+	b.world[on] = fsm.Fire(press, "Pressed")
+	b.server.refuses = apierrors.NewConflict(schema.GroupResource{Resource: "lamps"}, "lamp", errors.New("modified"))
+	if again, _ := b.Pass(t.Context(), lampKey); again != soonAfterConflict {
+		t.Errorf("after a save that went well, a conflict waits %s", again)
+	}
+}
+
+// What cannot be undone is not done for an object that another process has moved on.
+func TestWhatCannotBeUndoneIsDoneForTheObjectAsItIs(t *testing.T) {
+	for what, c := range map[string]struct {
+		effect fsm.Effect
+		change func(*server)
+		want   []string
+	}{
+		"as it was":             {smash{"bulb", "it is dark"}, func(*server) {}, []string{"get", "observe", "get live", "act smash bulb", "save"}},
+		"changed since":         {smash{"bulb", "it is dark"}, func(s *server) { s.lag(); s.put(s.lamps[lampKey]) }, []string{"get", "observe", "get live", "save"}},
+		"made anew":             {smash{"bulb", "it is dark"}, func(s *server) { s.lag(); s.lamps[lampKey].UID = "another" }, []string{"get", "observe", "get live", "save"}},
+		"gone":                  {smash{"bulb", "it is dark"}, func(s *server) { s.lag(); delete(s.lamps, lampKey) }, []string{"get", "observe", "get live", "save"}},
+		"what needs no proof":   {smash{"bulb", ""}, func(s *server) { s.lag(); s.put(s.lamps[lampKey]) }, []string{"get", "observe", "act smash bulb", "save"}},
+		"an effect like others": {effect("polish"), func(s *server) { s.lag(); s.put(s.lamps[lampKey]) }, []string{"get", "observe", "act polish", "save"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := newBench(lampMachine())
+			b.pass(t)
+			b.world[off] = fsm.Do("Smash", c.effect)
+			c.change(b.server)
+			if _, err := b.Pass(t.Context(), lampKey); err != nil {
+				t.Fatal(err)
+			}
+			did := b.since()
+			if diff := cmp.Diff(c.want, did[:len(c.want)]); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Objects whose world does not answer share a few places, and leave the rest to others.
+func TestSlowObjectsHoldFewWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(lampMachine())
+		b.Limits.Slow = 2
+		var slow atomic.Bool
+		slow.Store(true)
+		b.Observe = func(context.Context, *kubetest.Lamp) (world, error) {
+			if slow.Load() {
+				time.Sleep(time.Second)
+			}
+			return nil, errDark
+		}
+		reconcile := func() (turned int) {
+			var wait sync.WaitGroup
+			var away atomic.Int32
+			for i := range 5 {
+				wait.Go(func() {
+					r, err := b.Reconcile(t.Context(), ctrl.Request{NamespacedName: read.Key{Namespace: lampKey.Namespace, Name: fmt.Sprint("lamp-", i)}})
+					if err == nil && r.RequeueAfter == slowAgain {
+						away.Add(1)
+					}
+				})
+			}
+			wait.Wait()
+			return int(away.Load())
+		}
+		for i := range 5 {
+			l := &kubetest.Lamp{ObjectMeta: metav1.ObjectMeta{Namespace: lampKey.Namespace, Name: fmt.Sprint("lamp-", i), UID: "1"}}
+			b.server.put(l)
+		}
+		for _, want := range []int{0, 3, 3} { // slow for the first time, and then known to be
+			if turned := reconcile(); turned != want {
+				t.Errorf("%d are turned away, want %d", turned, want)
+			}
+		}
+		slow.Store(false)
+		for range 3 { // two at a time find out that they are not
+			reconcile()
+		}
+		if turned := reconcile(); turned != 0 {
+			t.Errorf("%d are turned away, and none is slow", turned)
+		}
+	})
+}
+
 func TestEffectsStopAtTheFirstError(t *testing.T) {
 	b := newBench(lampMachine())
 	b.pass(t)
@@ -78,12 +184,12 @@ func TestEffectsStopAtTheFirstError(t *testing.T) {
 	b.fails["two"] = &fsm.Error{Class: fsm.Refused, Err: errors.New("10.0.0.1: no"), Say: "two is stuck"}
 	want := []string{
 		"get", "observe", "act one", "act two", "save",
-		"event Warning EffectFailed Off: two: two is stuck", "then found=true",
+		"event Warning Refused Off: two is stuck", "then found=true",
 	}
 	if diff := cmp.Diff(want, b.pass(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if s := b.server.lamps[lampKey].Status; s.Failures != 1 || s.WaitingFor != "two: two is stuck" || s.RetryAt == nil {
+	if s := b.server.lamps[lampKey].Status; s.Failures != 1 || s.WaitingFor != "two is stuck" || s.RetryAt == nil {
 		t.Errorf("status: %+v", s)
 	}
 }
@@ -100,7 +206,7 @@ func TestEffectsAreBounded(t *testing.T) {
 		if took := time.Since(began); took != 4*time.Second {
 			t.Errorf("effects took %s", took)
 		}
-		if s := b.server.lamps[lampKey].Status; s.Failures != 1 || s.WaitingFor != "one: Transient" {
+		if s := b.server.lamps[lampKey].Status; s.Failures != 1 || s.WaitingFor != "one: failed and is tried again" {
 			t.Errorf("status: %+v", s) // saved all the same
 		}
 	})

@@ -2,17 +2,21 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
 const (
@@ -27,6 +31,19 @@ const (
 type Reservations struct {
 	read.Reservations
 	client client.Client
+	mapper apimeta.RESTMapper
+}
+
+// perform performs the effects that every machine has on reservations, for the object that
+// decided them.
+func (r Reservations) perform(ctx context.Context, who read.Ref, e fsm.Effect) (known bool, err error) {
+	switch e := e.(type) {
+	case reserve.Take:
+		return true, r.Take(ctx, e.Target, who)
+	case reserve.Release:
+		return true, r.Release(ctx, e.Target, who)
+	}
+	return false, nil
 }
 
 // Take reserves target for who. Taking again what one holds does nothing.
@@ -48,8 +65,8 @@ func (r Reservations) Take(ctx context.Context, target, who read.Ref) error {
 	case err != nil:
 		return Classify(fmt.Errorf("judge reservation: %w", err))
 	case !res.Free():
-		say := "reserved by " + res.Holder.Title()
-		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("%s", say), Say: say}
+		say := "The target is reserved by " + res.Holder.Title() + "."
+		return &fsm.Error{Class: fsm.Changed, Err: errors.New(say), Say: say}
 	}
 	lease.Spec.HolderIdentity = ptr.To(who.String())
 	lease.Spec.LeaseTransitions = ptr.To(res.Transitions + 1)
@@ -82,36 +99,47 @@ func (r Reservations) Release(ctx context.Context, target, who read.Ref) error {
 	return Classify(client.IgnoreNotFound(r.client.Update(ctx, &lease)))
 }
 
-// Sweep deletes the Leases of targets that are gone, of kinds of this group. What
-// would be lost if a target were not gone is the knowledge that somebody operates
-// on it, so it goes by a live read and the version that was seen.
-func (r Reservations) Sweep(ctx context.Context, group string) (swept int, err error) {
-	var leases coordinationv1.LeaseList
-	if err := r.Live.List(ctx, &leases, client.InNamespace(r.Namespace), client.MatchingLabels{reservationLabel: "true"}); err != nil {
-		return 0, fmt.Errorf("list reservations: %w", err)
+// sweepPage is how many Leases a sweep reads at a time.
+const sweepPage = 500
+
+// Sweep deletes the Leases of targets of these kinds that are gone. What would be lost if a
+// target were not gone is the knowledge that somebody operates on it, so it goes by a live
+// read and the version that was seen.
+func (r Reservations) Sweep(ctx context.Context, kinds ...schema.GroupKind) (swept int, err error) {
+	for page := ""; ; {
+		var leases coordinationv1.LeaseList
+		if err := r.Live.List(ctx, &leases, client.InNamespace(r.Namespace), client.MatchingLabels{reservationLabel: "true"},
+			client.Limit(sweepPage), client.Continue(page)); err != nil {
+			return swept, fmt.Errorf("list reservations: %w", err)
+		}
+		for i := range leases.Items {
+			gone, err := r.sweep(ctx, &leases.Items[i], kinds)
+			if err != nil {
+				return swept, err
+			}
+			if gone {
+				swept++
+			}
+		}
+		if page = leases.Continue; page == "" {
+			return swept, nil
+		}
 	}
-	for i := range leases.Items {
-		lease := &leases.Items[i]
-		target, err := read.ParseRef(lease.Annotations[reservationTarget])
-		if err != nil || !strings.HasSuffix(target.Kind, "."+group) {
-			continue
-		}
-		if here, err := r.exists(ctx, target); err != nil || here {
-			continue // not known to be gone is not gone
-		}
-		seen := SeenOf(lease)
-		err = r.client.Delete(ctx, lease, client.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion})
-		switch {
-		case err == nil:
-			swept++
-		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
-			return swept, fmt.Errorf("delete reservation %s: %w", lease.Name, err)
-		}
-	}
-	return swept, nil
 }
 
-func (r Reservations) exists(ctx context.Context, ref read.Ref) (bool, error) {
-	obj, err := getRef(ctx, r.Live, ref)
-	return obj != nil, err
+// sweep deletes one Lease whose target is gone. Not known to be gone is not gone.
+func (r Reservations) sweep(ctx context.Context, lease *coordinationv1.Lease, kinds []schema.GroupKind) (gone bool, err error) {
+	target, err := reserve.ParseRef(lease.Annotations[reservationTarget])
+	if err != nil || !slices.ContainsFunc(kinds, target.Is) {
+		return false, nil
+	}
+	if there, err := getRef(ctx, r.Live, r.mapper, target); err != nil || there != nil {
+		return false, nil
+	}
+	seen := SeenOf(lease)
+	err = r.client.Delete(ctx, lease, client.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return false, fmt.Errorf("delete reservation %s: %w", lease.Name, err)
+	}
+	return err == nil, nil
 }

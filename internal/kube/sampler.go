@@ -23,6 +23,7 @@ type Sampler[V any] struct {
 	mu   sync.Mutex
 	jobs map[read.Key]*sampling[V]
 	busy map[read.Key]bool // being polled, even if forgotten since
+	slow slowLane
 }
 
 type sampling[V any] struct {
@@ -43,6 +44,7 @@ func (s *Sampler[V]) Every(key read.Key, every time.Duration) {
 	defer s.mu.Unlock()
 	if every <= 0 {
 		delete(s.jobs, key)
+		s.slow.forget(key)
 		return
 	}
 	if job := s.job(key); job.every != every {
@@ -119,11 +121,7 @@ func (s *Sampler[V]) job(key read.Key) *sampling[V] {
 // Start polls until ctx ends. The manager runs it while this process leads.
 func (s *Sampler[V]) Start(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	budget := s.Budget
-	if budget == 0 {
-		budget = 8
-	}
-	g.SetLimit(budget + 1)
+	g.SetLimit(s.budget() + 1)
 	g.Go(func() error {
 		ticker := time.NewTicker(tick)
 		defer ticker.Stop()
@@ -139,6 +137,13 @@ func (s *Sampler[V]) Start(ctx context.Context) error {
 		}
 	})
 	return g.Wait()
+}
+
+func (s *Sampler[V]) budget() int {
+	if s.Budget == 0 {
+		return 8
+	}
+	return s.Budget
 }
 
 // takeDue lists what is due and marks it, so that a slow look is not joined by a second.
@@ -157,8 +162,22 @@ func (s *Sampler[V]) takeDue() (keys []read.Key) {
 	return keys
 }
 
+// poll looks at one object's world. One that was slow the last time waits for one of a few
+// places, so that what does not answer cannot fill the budget.
 func (s *Sampler[V]) poll(ctx context.Context, key read.Key) {
-	_, changed := s.take(ctx, key)
+	counted, may := s.slow.enter(key, s.budget()/2)
+	changed := false
+	if may {
+		began := s.Now()
+		_, changed = s.take(ctx, key)
+		s.slow.leave(key, counted, s.Now().Sub(began))
+	} else {
+		s.mu.Lock()
+		if job := s.jobs[key]; job != nil {
+			job.due = s.Now().Add(slowAgain)
+		}
+		s.mu.Unlock()
+	}
 	s.mu.Lock()
 	delete(s.busy, key)
 	s.mu.Unlock()

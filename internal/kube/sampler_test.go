@@ -197,7 +197,7 @@ func TestSamplerKeepsItsRates(t *testing.T) {
 
 func TestSamplerStaysWithinItsBudget(t *testing.T) {
 	withSampler(t, 3, func(t *testing.T, s *Sampler[int], o *outside) {
-		o.set(1, nil, 500*time.Millisecond)
+		o.set(1, nil, 400*time.Millisecond)
 		for i := range 20 {
 			s.Every(read.Key{Name: fmt.Sprint(i)}, time.Second)
 		}
@@ -209,6 +209,29 @@ func TestSamplerStaysWithinItsBudget(t *testing.T) {
 			if n := o.looked(read.Key{Name: fmt.Sprint(i)}); n < 15 {
 				t.Errorf("object %d was looked at %d times in a minute", i, n)
 			}
+		}
+	})
+}
+
+// What does not answer holds half of the places at most, so that others are looked at in time.
+func TestSamplerKeepsPlacesForThoseThatAnswer(t *testing.T) {
+	withSampler(t, 4, func(t *testing.T, s *Sampler[int], o *outside) {
+		silent := func(key read.Key) bool { return key != alice }
+		s.Take = func(ctx context.Context, key read.Key) (int, error) {
+			if silent(key) {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}
+			return o.take(ctx, key)
+		}
+		for i := range 20 {
+			s.Every(read.Key{Name: fmt.Sprint(i)}, time.Second)
+		}
+		elapse(20 * time.Second) // all of them are known to be slow by then
+		s.Every(alice, time.Second)
+		elapse(time.Minute)
+		if n := o.looked(alice); n < 50 {
+			t.Errorf("looked at %d times in a minute", n)
 		}
 	})
 }

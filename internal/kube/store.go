@@ -14,12 +14,26 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
-// Store reads objects and writes their status. It is the only writer of status.
+// Store is where the objects of a kind, and how far they are, are kept.
+type Store[T any] interface {
+	// Get reads an object; found is false when it is gone. It is never older than the one that
+	// was last saved.
+	Get(ctx context.Context, key read.Key) (obj T, found bool, err error)
+	// Save keeps how far next is, if the stored object still is was; else it is a conflict.
+	Save(ctx context.Context, was, next T) error
+	// Current says, from a live read, that obj is the stored object in its last version.
+	Current(ctx context.Context, obj T) (bool, error)
+	// Wrote says that an event about obj tells nothing that this Store has not written.
+	Wrote(obj client.Object) bool
+}
+
+// StatusStore keeps how far an object is in its status. It is the only writer of status.
 //
 // It never hands out an object older than the one it last saved: the cache is a
 // moment behind, and a pass over the old phase would repeat every effect of it.
-type Store[T Object[T]] struct {
+type StatusStore[T Object[T]] struct {
 	client client.Client
+	live   client.Reader
 
 	mu     sync.Mutex
 	saving map[read.Key]*saving[T] // what is being saved just now
@@ -31,13 +45,13 @@ type saving[T any] struct {
 	shown client.Object // the cache showed this meanwhile; its news may come before our answer
 }
 
-// NewStore makes a store over a client whose reads are cached.
-func NewStore[T Object[T]](c client.Client) *Store[T] {
-	return &Store[T]{client: c, saving: map[read.Key]*saving[T]{}, saved: map[read.Key]T{}}
+// NewStore makes a store over a client whose reads are cached, and one whose reads are live.
+func NewStore[T Object[T]](c client.Client, live client.Reader) *StatusStore[T] {
+	return &StatusStore[T]{client: c, live: live, saving: map[read.Key]*saving[T]{}, saved: map[read.Key]T{}}
 }
 
 // Get reads an object; found is false when it is gone.
-func (s *Store[T]) Get(ctx context.Context, key read.Key) (obj T, found bool, err error) {
+func (s *StatusStore[T]) Get(ctx context.Context, key read.Key) (obj T, found bool, err error) {
 	obj = newOf[T]()
 	if err := s.client.Get(ctx, key, obj); apierrors.IsNotFound(err) {
 		s.forget(key)
@@ -60,7 +74,7 @@ func (s *Store[T]) Get(ctx context.Context, key read.Key) (obj T, found bool, er
 
 // Save writes the status of next as one merge patch over was. The resourceVersion
 // is a precondition: what was decided about another version is not saved.
-func (s *Store[T]) Save(ctx context.Context, was, next T) error {
+func (s *StatusStore[T]) Save(ctx context.Context, was, next T) error {
 	patch := client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})
 	out, now := next.DeepCopy(), &saving[T]{next: next}
 	s.mu.Lock()
@@ -80,11 +94,24 @@ func (s *Store[T]) Save(ctx context.Context, was, next T) error {
 	return nil
 }
 
+// Current implements Store.
+func (s *StatusStore[T]) Current(ctx context.Context, obj T) (bool, error) {
+	there := newOf[T]()
+	err := s.live.Get(ctx, keyOf(obj), there)
+	switch {
+	case read.SaysGone(err, obj.GetName()):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read %s live: %w", keyOf(obj), err)
+	}
+	return there.GetUID() == obj.GetUID() && there.GetResourceVersion() == obj.GetResourceVersion(), nil
+}
+
 // Wrote says that obj, which the cache just showed, tells us nothing: it is what
 // we saved last or are saving now, or older. A save is made over all that is older,
 // or it conflicts, and then the object is looked at again. When the cache has
 // caught up the copy is not kept any longer.
-func (s *Store[T]) Wrote(obj client.Object) bool {
+func (s *StatusStore[T]) Wrote(obj client.Object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := s.saving[keyOf(obj)]; now != nil {
@@ -111,7 +138,7 @@ func sameButVersion(a, b client.Object) bool {
 	return equality.Semantic.DeepEqual(c, b)
 }
 
-func (s *Store[T]) forget(key read.Key) {
+func (s *StatusStore[T]) forget(key read.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.saved, key)

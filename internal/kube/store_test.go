@@ -50,7 +50,7 @@ func TestStoreNeverHandsOutAnOlderObjectThanItSaved(t *testing.T) {
 	if got := b.stored(t); got.Spec.Wish != "theirs" {
 		t.Errorf("kept its own over a newer one: %+v", got)
 	}
-	if len(b.Store.saved) != 0 {
+	if len(b.saved()) != 0 {
 		t.Error("the cache has caught up, and yet a copy is kept")
 	}
 }
@@ -76,7 +76,7 @@ func TestStoreForgetsWhatIsGone(t *testing.T) {
 			if err != nil || l.Status.Phase == on || found != (how != "gone") {
 				t.Errorf("found %v in %q: %v", found, l.Status.Phase, err)
 			}
-			if len(b.Store.saved) != 0 {
+			if len(b.saved()) != 0 {
 				t.Error("a copy is kept")
 			}
 		})
@@ -92,7 +92,7 @@ func TestSaveConflictsWhenTheObjectChanged(t *testing.T) {
 	if err := b.save(t, was, on); !apierrors.IsConflict(err) {
 		t.Errorf("saved over another version: %v", err)
 	}
-	if len(b.Store.saved) != 0 {
+	if len(b.saved()) != 0 {
 		t.Error("remembers what it did not save")
 	}
 }
@@ -112,13 +112,13 @@ func TestOwnWriteIsNoNews(t *testing.T) {
 	if b.Store.Wrote(another) {
 		t.Error("an event of another object passes for our own write")
 	}
-	if !b.Store.Wrote(was) || len(b.Store.saved) != 1 {
+	if !b.Store.Wrote(was) || len(b.saved()) != 1 {
 		t.Error("an event of what we saved over wakes us, or makes us forget what we saved")
 	}
 	if !b.Store.Wrote(mine) {
 		t.Error("our own write wakes us")
 	}
-	if len(b.Store.saved) != 0 {
+	if len(b.saved()) != 0 {
 		t.Error("the cache has shown our write, and yet a copy is kept")
 	}
 	if b.Store.Wrote(b.server.lamps[lampKey]) {
@@ -138,7 +138,7 @@ func TestOwnWriteIsNoNewsBeforeItsAnswerEither(t *testing.T) {
 	if err := b.save(t, was, on); err != nil {
 		t.Fatal(err)
 	}
-	if len(b.Store.saved) != 0 || len(b.Store.saving) != 0 {
+	if len(b.saved()) != 0 || len(b.Store.(*StatusStore[*kubetest.Lamp]).saving) != 0 {
 		t.Error("the cache has shown our write, and yet a copy is kept")
 	}
 	// Somebody else's write that comes in between is news, and no reason to forget ours.
@@ -165,7 +165,7 @@ func TestOwnWriteIsNoNewsAfterItWasReadEither(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.stored(t)
-	if !b.Store.Wrote(b.server.lamps[lampKey]) || len(b.Store.saved) != 0 {
+	if !b.Store.Wrote(b.server.lamps[lampKey]) || len(b.saved()) != 0 {
 		t.Error("our own write wakes us, or is kept")
 	}
 }
@@ -177,7 +177,7 @@ func TestASaveOfNothingIsNotKept(t *testing.T) {
 	if err := b.save(t, b.stored(t), on); err != nil {
 		t.Fatal(err)
 	}
-	if len(b.Store.saved) != 0 {
+	if len(b.saved()) != 0 {
 		t.Error("a copy is kept")
 	}
 }

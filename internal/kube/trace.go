@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 
@@ -19,6 +20,7 @@ import (
 // spans. What was not saved did not happen, and is not told.
 type Trace struct {
 	kind     string
+	class    func(fsm.Hop) fsm.Class
 	recorder events.EventRecorder // nil: no events
 
 	mu    sync.Mutex
@@ -32,8 +34,8 @@ type counted struct {
 }
 
 // NewTrace makes the trace of one kind.
-func NewTrace(kind string, recorder events.EventRecorder) *Trace {
-	return &Trace{kind: kind, recorder: recorder, known: map[read.Key]counted{}}
+func NewTrace[T Object[T], W any](m *fsm.Machine[T, W], recorder events.EventRecorder) *Trace {
+	return &Trace{kind: m.Kind, class: m.ClassOf, recorder: recorder, known: map[read.Key]counted{}}
 }
 
 // at counts the object as it is, and no longer as it was.
@@ -62,10 +64,14 @@ func (t *Trace) gone(key read.Key) {
 }
 
 func (t *Trace) count(c counted, n float64) {
-	metricPhase.WithLabelValues(t.kind, string(c.phase)).Add(n)
+	metricPhase.WithLabelValues(t.kind, string(c.phase), string(t.classOf(c.phase))).Add(n)
 	if c.unknown {
 		metricUnknown.WithLabelValues(t.kind).Add(n)
 	}
+}
+
+func (t *Trace) classOf(phase meta.Phase) fsm.Class {
+	return t.class(fsm.Hop{Transition: meta.Transition{To: phase}})
 }
 
 // What the API server takes, in bytes; it refuses an event with more.
@@ -97,7 +103,7 @@ func (t *Trace) blind(key read.Key, obj runtime.Object, p *meta.Progress) {
 		"the object's world cannot be read; see the manager's log for the error")
 }
 
-// traceMoves tells the moves of a pass that was saved.
+// traceMoves tells the moves of a pass that was saved. One that ends in failure is a Warning.
 func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T], n fsm.Next[T]) {
 	p := n.Obj.GetProgress()
 	t.at(keyOf(n.Obj), p)
@@ -117,7 +123,11 @@ func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T],
 	}
 	for _, way := range ways(n.Hops) {
 		last := way[len(way)-1]
-		t.event(n.Obj, corev1.EventTypeNormal, string(last.Reason), string(last.Event), inWords(way, p))
+		kind := corev1.EventTypeNormal
+		if t.class(last) == fsm.Failed {
+			kind = corev1.EventTypeWarning
+		}
+		t.event(n.Obj, kind, string(last.Reason), string(last.Event), inWords(way, p))
 	}
 }
 
@@ -147,12 +157,14 @@ func inWords(way []fsm.Hop, p *meta.Progress) string {
 	for _, h := range way {
 		through = append(through, string(h.To))
 	}
-	note := strings.Join(through, " → ")
+	note, why := strings.Join(through, " → "), way[len(way)-1].Message
 	if lane := way[0].Lane; lane != "" {
-		return lane + ": " + note
+		note = lane + ": " + note
+	} else if why == "" {
+		why = p.WaitingFor
 	}
-	if p.WaitingFor != "" {
-		note += ": " + p.WaitingFor
+	if why != "" {
+		note += ": " + why
 	}
 	return note
 }
@@ -168,6 +180,15 @@ func traceProofs(t *Trace, obj runtime.Object, outcomes []fsm.Outcome) {
 	}
 }
 
+// lostRaces is how often in a row an effect may find that the world has changed before that
+// is told: a stale view and a lost race are normal, and over with the next look.
+const lostRaces = 4
+
+// failed are the reasons of events about effects whose errors give none.
+var failed = map[fsm.ErrorClass]fsm.Reason{
+	fsm.Transient: "Retrying", fsm.Changed: "Retrying", fsm.Refused: ReasonRefused, fsm.Contested: ReasonFieldContested,
+}
+
 // traceFailures tells the first failure in a row at a place, the object's or a
 // lane's; those that follow are in the status and in the metrics.
 func traceFailures[T Object[T]](t *Trace, obj T, at *meta.Place, outcomes []fsm.Outcome) {
@@ -175,9 +196,15 @@ func traceFailures[T Object[T]](t *Trace, obj T, at *meta.Place, outcomes []fsm.
 		if o.Err == nil {
 			continue
 		}
-		metricEffectErrors.WithLabelValues(t.kind, string(fsm.ClassOf(o.Err))).Inc()
-		if at.Failures <= 1 {
-			t.event(obj, corev1.EventTypeWarning, "EffectFailed", string(obj.GetProgress().Phase), o.Effect.String()+": "+fsm.StatusMessage(o.Err))
+		class := fsm.ClassOf(o.Err)
+		metricEffectErrors.WithLabelValues(t.kind, string(class)).Inc()
+		tell := at.Failures <= 1
+		if class == fsm.Changed {
+			tell = at.Failures == lostRaces
+		}
+		if tell {
+			reason := cmp.Or(fsm.ReasonOf(o.Err), failed[class])
+			t.event(obj, corev1.EventTypeWarning, string(reason), string(obj.GetProgress().Phase), o.Message())
 		}
 	}
 }

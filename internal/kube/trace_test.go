@@ -2,6 +2,7 @@ package kube
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,7 +19,7 @@ func TestMetricsCountObjectsByPhase(t *testing.T) {
 	b := newBench(m)
 	phases := func() [2]float64 {
 		return [2]float64{
-			metricOf(t, metricPhase.WithLabelValues(t.Name(), "Off")), metricOf(t, metricPhase.WithLabelValues(t.Name(), "On")),
+			metricOf(t, metricPhase.WithLabelValues(t.Name(), "Off", "Working")), metricOf(t, metricPhase.WithLabelValues(t.Name(), "On", "Steady")),
 		}
 	}
 	for _, step := range []struct {
@@ -100,18 +101,32 @@ func TestTheFirstFailureInARowIsAnEvent(t *testing.T) {
 					b.pass(t)
 				}
 				b.world[decide] = fsm.Do("Polish", effect("polish"))
-				b.fails["polish"] = errors.New("slipped")
-				events := 0
-				for range 4 {
-					for _, did := range b.pass(t) {
-						if strings.HasPrefix(did, "event Warning EffectFailed") {
-							events++
+				for class, want := range map[fsm.ErrorClass]string{
+					fsm.Transient: "Retrying 1000", fsm.Refused: "Refused 1000", fsm.Contested: "FieldContested 1000",
+					fsm.Changed: "Retrying 0001", // a lost race is normal, unless it is lost again and again
+				} {
+					b.fails["polish"] = &fsm.Error{Class: class, Err: errors.New("slipped")}
+					told := ""
+					for range 4 {
+						count := 0
+						for _, did := range b.pass(t) {
+							if rest, is := strings.CutPrefix(did, "event Warning "); is {
+								count++
+								told, _, _ = strings.Cut(rest, " ")
+							}
 						}
+						t.Log(class, count)
+						want = strings.Replace(want, " "+fmt.Sprint(count), " ", 1)
+						elapse(6 * time.Minute) // beyond every back-off
 					}
-					elapse(6 * time.Minute) // beyond every back-off
-				}
-				if n := metricOf(t, metricEffectErrors.WithLabelValues(t.Name(), "Transient")); events != 1 || n != 4 {
-					t.Errorf("%d events of %v failures", events, n)
+					if want = strings.TrimSpace(want); told != want {
+						t.Errorf("%s is told as %q, want %q at its time", class, told, want)
+					}
+					if n := metricOf(t, metricEffectErrors.WithLabelValues(t.Name(), string(class))); n != 4 {
+						t.Errorf("%v failures are counted", n)
+					}
+					delete(b.fails, "polish") // the next row begins with a success
+					b.pass(t)
 				}
 			})
 		})
@@ -132,7 +147,7 @@ func TestACircleIsCounted(t *testing.T) {
 // The API server refuses an event with a longer note, and with it the news.
 func TestNotesAreCut(t *testing.T) {
 	var said string
-	trace := NewTrace("Lamp", recorder(func(s string) { said = s }))
+	trace := NewTrace(lampMachine(), recorder(func(s string) { said = s }))
 	trace.event(nil, "Normal", "Pressed", "Press", strings.Repeat("ä", 1000))
 	note := strings.TrimPrefix(said, "event Normal Pressed Press: ")
 	if len(note) > 1024 || !strings.HasPrefix(note, "ääää") || !strings.HasSuffix(note, "ä…") {
@@ -149,7 +164,7 @@ func (s smash) Evidence() string { return s.seen }
 // What cannot be undone is told with what was seen, each by itself; what failed, or needed no proof, is not.
 func TestProofsAreTold(t *testing.T) {
 	var told []string
-	trace := NewTrace("Lamp", recorder(func(s string) { told = append(told, s) }))
+	trace := NewTrace(lampMachine(), recorder(func(s string) { told = append(told, s) }))
 	traceProofs(trace, nil, []fsm.Outcome{
 		{Effect: smash{"bulb", "it is dark"}}, {Effect: smash{"socket", "nobody holds it"}}, {Effect: smash{"shade", ""}},
 		{Effect: smash{"cable", "it hangs"}, Err: errors.New("live")},

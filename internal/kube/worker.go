@@ -28,6 +28,8 @@ type Worker struct {
 	ctx    context.Context // of the leader; nil before Start: then Drive runs the jobs
 	jobs   map[read.Key]*work
 	ending map[read.Key]chan struct{} // of jobs that were forgotten in the middle of a command
+	over   bool                       // this process no longer leads
+	flight sync.WaitGroup             // commands that have not returned
 }
 
 type work struct {
@@ -61,10 +63,15 @@ func (w *Worker) BeginFor(key read.Key, what string, job Job) {
 // run gives a job its commands, once the last command of the job before has
 // returned: two at a time could undo each other.
 func (w *Worker) run(key read.Key, one *work) {
+	if w.over {
+		return
+	}
+	w.flight.Add(1)
 	ctx, cancel := context.WithCancel(w.ctx)
 	one.cancel, one.over = cancel, make(chan struct{})
 	before := w.ending[key]
 	go func() {
+		defer w.flight.Done()
 		defer cancel()
 		if before != nil {
 			<-before
@@ -131,7 +138,8 @@ func (w *Worker) Forget(key read.Key) {
 	delete(w.jobs, key)
 }
 
-// Start lets jobs run until ctx ends.
+// Start lets jobs run until ctx ends, and returns when the last command has: only then may
+// another process lead, whose commands could undo it.
 func (w *Worker) Start(ctx context.Context) error {
 	w.mu.Lock()
 	w.ctx = ctx
@@ -142,6 +150,10 @@ func (w *Worker) Start(ctx context.Context) error {
 	}
 	w.mu.Unlock()
 	<-ctx.Done()
+	w.mu.Lock()
+	w.over = true
+	w.mu.Unlock()
+	w.flight.Wait()
 	return nil
 }
 

@@ -177,3 +177,32 @@ func TestDriveGivesOneCommandToEachJob(t *testing.T) {
 		expect(t, "ran", 0, w.Drive(t.Context()))
 	})
 }
+
+// A leader gives up its Lease only when Start has returned: until the command that is under way
+// has, another leader's could undo it.
+func TestWorkerEndsAfterItsLastCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &Worker{Wake: func(read.Key) {}}
+		ctx, lose := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = w.Start(ctx)
+		}()
+		synctest.Wait()
+		var returned time.Time
+		w.Begin(alice, func(context.Context) (bool, error) { // one that cannot be stopped
+			time.Sleep(3 * time.Second)
+			returned = time.Now()
+			return false, nil
+		})
+		synctest.Wait()
+		lose()
+		<-ended
+		if returned.IsZero() {
+			t.Error("it ended in the middle of a command")
+		}
+		w.Begin(bob, func(context.Context) (bool, error) { t.Error("a job begins after the end"); return true, nil })
+		synctest.Wait()
+	})
+}

@@ -25,9 +25,17 @@ type Parts struct {
 	Access  *kube.Worker // changes passwords, certificates and settings
 }
 
+// A pass mostly waits for servers to answer. Those that do not answer take seconds, and are
+// kept to a few places.
+const (
+	passes     = 24
+	slowPasses = 6
+)
+
 // NewUpgrade builds the controller of ValkeyUpgrades.
 func NewUpgrade(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyUpgrade, upgrade.World] {
 	r := kube.NewReconciler(e, &upgrade.Machine)
+	r.Limits.Workers, r.Limits.Slow = passes, slowPasses
 	r.Observe = observe.Upgrade{
 		Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations, Servers: p.Sampler,
 		Template: func(c *valkeyv1.ValkeyCluster, u *valkeyv1.ValkeyUpgrade) string {
@@ -39,7 +47,7 @@ func NewUpgrade(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyUpgrade, u
 		if err != nil {
 			return "", fmt.Errorf("log on to servers: %w", err)
 		}
-		return act.Upgrade{Pods: e.Writer("valkeyupgrade"), Reservations: e.Reservations(), Servers: servers, Live: e.LiveReader()}.Act(ctx, u, effect)
+		return act.Upgrade{Pods: e.Writer("valkeyupgrade"), Servers: servers, Live: e.LiveReader()}.Act(ctx, u, effect)
 	}
 	return r
 }
@@ -47,6 +55,7 @@ func NewUpgrade(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyUpgrade, u
 // NewCluster builds the controller of ValkeyClusters.
 func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
 	r := kube.NewReconciler(e, &cluster.Machine)
+	r.Limits.Workers, r.Limits.Slow = passes, slowPasses
 	r.Observe = observe.Cluster{
 		Build: p.Build, Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations,
 		Servers: p.Sampler, Work: p.Work, Access: p.Access,
@@ -54,7 +63,7 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 	connect := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Connect(ctx, key) }
 	r.Act = act.Cluster{
 		Build: p.Build, Children: e.Writer("valkeycluster"), Marks: e.Writer("valkeycluster-formed"),
-		Reservations: e.Reservations(), Connect: connect, Live: e.LiveReader(), Cached: e.Cached(), Work: p.Work, Access: p.Access,
+		Connect: connect, Live: e.LiveReader(), Cached: e.Cached(), Work: p.Work, Access: p.Access,
 	}.Act
 	r.AfterPass = p.after
 	return r

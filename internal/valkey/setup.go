@@ -6,22 +6,17 @@ import (
 	"fmt"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/source"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/observe"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
@@ -52,7 +47,15 @@ func Area(build spec.Builder) kube.AreaSetup {
 // NewArea is area valkey with a Connector that may lead to a fake.
 func NewArea(connector func(kube.Env) Connector, build spec.Builder) kube.AreaSetup {
 	setup := func(a *kube.Area) error { return setup(a, connector(a.Env), build) }
-	return kube.AreaSetup{Name: "valkey", AddToScheme: AddToScheme, Setup: setup}
+	return kube.AreaSetup{
+		Name: "valkey", AddToScheme: AddToScheme, Setup: setup, Kinds: Kinds(),
+		Reserves: []schema.GroupKind{kindOf("ValkeyCluster")},
+	}
+}
+
+// Kinds are those that have a machine in the area.
+func Kinds() []kube.Kind {
+	return []kube.Kind{kube.KindOf(valkeyv1.GroupVersion.Group, &cluster.Machine), kube.KindOf(valkeyv1.GroupVersion.Group, &upgrade.Machine)}
 }
 
 // AddToScheme registers the kinds of the area, and those by which it captures volumes.
@@ -118,32 +121,11 @@ func setup(a *kube.Area, connect Connector, build spec.Builder) error {
 			return fmt.Errorf("run worker: %w", err)
 		}
 	}
-	if err := a.SweepReservations(valkeyv1.GroupVersion.Group); err != nil {
+	if err := a.Index(Indexes()...); err != nil {
 		return err
 	}
-	of := upgradesOf(a)
-	if err := kube.Add(a, NewUpgrade(a.Env, parts),
-		kube.Mapped(a, &valkeyv1.ValkeyCluster{}, of),
-		kube.Mapped(a, &appsv1.StatefulSet{}, of),
-		kube.Mapped(a, &corev1.Pod{}, of),
-	); err != nil {
+	if err := kube.Add(a, NewUpgrade(a.Env, parts), UpgradeWakes()...); err != nil {
 		return err
 	}
-	return kube.Add(a, NewCluster(a.Env, parts), waker,
-		changed(a, &corev1.Service{}),
-		changed(a, &corev1.ConfigMap{}),
-		changed(a, &policyv1.PodDisruptionBudget{}),
-		changed(a, &appsv1.StatefulSet{}),
-		kube.Mapped(a, &corev1.Pod{}, clusterOf),
-		kube.Mapped(a, &valkeyv1.ValkeyUpgrade{}, upgraded),
-	)
-}
-
-// changed wakes the owner of a child that was changed or removed. That one was made
-// is no news: whoever made it is about to look, and would only look too early.
-func changed(a *kube.Area, child client.Object) source.Source {
-	mgr := a.Manager()
-	owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &valkeyv1.ValkeyCluster{}, handler.OnlyControllerOwner())
-	news := predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
-	return source.Kind[client.Object](mgr.GetCache(), child, owner, news)
+	return kube.Add(a, NewCluster(a.Env, parts), ClusterWakes(waker)...)
 }

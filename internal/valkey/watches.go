@@ -3,51 +3,120 @@ package valkey
 import (
 	"context"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
 
-// clusterOf wakes the cluster whose name a pod bears. Whether the pod is really its
-// own is for the observer to find out.
-func clusterOf(_ context.Context, pod client.Object) []reconcile.Request {
+func kindOf(name string) schema.GroupKind {
+	return schema.GroupKind{Group: valkeyv1.GroupVersion.Group, Kind: name}
+}
+
+// ClusterWakes are what wakes a cluster: waker is that of its sampler and workers.
+func ClusterWakes(waker *kube.Waker) []kube.Wake {
+	return []kube.Wake{
+		child(&corev1.Service{}), child(&corev1.ConfigMap{}), child(&policyv1.PodDisruptionBudget{}), child(&appsv1.StatefulSet{}),
+		{Name: "pods", Of: &corev1.Pod{}, Find: clusterOf},
+		{Name: "upgrades", Of: &valkeyv1.ValkeyUpgrade{}, Find: upgraded},
+		{Name: "valkey", Waker: waker},
+		{Name: "work", Waker: waker},
+		kube.Reserved(func(_ context.Context, _ read.Reader, target reserve.Ref) []read.Key {
+			if !target.Is(kindOf("ValkeyCluster")) {
+				return nil
+			}
+			return []read.Key{{Namespace: target.Namespace, Name: target.Name}}
+		}),
+	}
+}
+
+// UpgradeWakes are what wakes an upgrade.
+func UpgradeWakes() []kube.Wake {
+	return []kube.Wake{
+		{Name: "cluster", Of: &valkeyv1.ValkeyCluster{}, Find: func(ctx context.Context, cached read.Reader, c client.Object) []read.Key {
+			return upgradesOf(ctx, cached, c.GetNamespace(), c.GetName())
+		}},
+		{Name: "children", Of: &appsv1.StatefulSet{}, Find: upgradesOfPart},
+		{Name: "pods", Of: &corev1.Pod{}, Find: upgradesOfPart},
+		kube.Reserved(func(ctx context.Context, cached read.Reader, target reserve.Ref) []read.Key {
+			if !target.Is(kindOf("ValkeyCluster")) {
+				return nil
+			}
+			return upgradesOf(ctx, cached, target.Namespace, target.Name)
+		}),
+	}
+}
+
+// child wakes the cluster that controls a child that was changed or removed. That one was made
+// is no news: the cluster's controller made it and is about to look.
+func child(kind client.Object) kube.Wake {
+	return kube.Wake{Name: "children", Of: kind, Silent: true, Find: func(_ context.Context, _ read.Reader, obj client.Object) []read.Key {
+		owner := metav1.GetControllerOf(obj)
+		if owner == nil || owner.Kind != "ValkeyCluster" || owner.APIVersion != valkeyv1.GroupVersion.String() {
+			return nil
+		}
+		return []read.Key{{Namespace: obj.GetNamespace(), Name: owner.Name}}
+	}}
+}
+
+// clusterOf is the cluster whose name a pod bears. Whether the pod is really its own is for
+// the observer to find out.
+func clusterOf(_ context.Context, _ read.Reader, pod client.Object) []read.Key {
 	name := pod.GetLabels()[valkeyv1.ClusterLabel]
 	if name == "" {
 		return nil
 	}
-	return []reconcile.Request{{NamespacedName: read.Key{Namespace: pod.GetNamespace(), Name: name}}}
+	return []read.Key{{Namespace: pod.GetNamespace(), Name: name}}
 }
 
-// upgraded wakes the cluster that an upgrade is of: it may ask for something.
-func upgraded(_ context.Context, obj client.Object) []reconcile.Request {
+// upgraded is the cluster that an upgrade is of: it may ask for something.
+func upgraded(_ context.Context, _ read.Reader, obj client.Object) []read.Key {
 	u, is := obj.(*valkeyv1.ValkeyUpgrade)
 	if !is {
 		return nil
 	}
-	return []reconcile.Request{{NamespacedName: read.Key{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name}}}
+	return []read.Key{{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name}}
 }
 
-// upgradesOf wakes the upgrades that have not ended of the cluster that something belongs to.
-func upgradesOf(a *kube.Area) func(context.Context, client.Object) []reconcile.Request {
-	cached := a.Env.Cached()
-	return func(ctx context.Context, obj client.Object) (woken []reconcile.Request) {
-		name := obj.GetLabels()[valkeyv1.ClusterLabel]
-		if c, is := obj.(*valkeyv1.ValkeyCluster); is {
-			name = c.Name
+// ofCluster is the index of upgrades that have not ended by the name of their cluster.
+const ofCluster = "ofCluster"
+
+// Indexes are those of the area's kinds.
+func Indexes() []kube.Index {
+	return []kube.Index{{Of: &valkeyv1.ValkeyUpgrade{}, Name: ofCluster, Values: func(obj client.Object) []string {
+		u := obj.(*valkeyv1.ValkeyUpgrade)
+		if upgrade.Ended(u.Status.Phase) {
+			return nil
 		}
-		var list valkeyv1.ValkeyUpgradeList
-		if name == "" || cached.List(ctx, &list, read.InNamespace(obj.GetNamespace())) != nil {
-			return nil // who is not woken looks by itself in a moment
-		}
-		for _, u := range list.Items {
-			if u.Spec.ClusterRef.Name == name && !upgrade.Ended(u.Status.Phase) {
-				woken = append(woken, reconcile.Request{NamespacedName: read.Key{Namespace: u.Namespace, Name: u.Name}})
-			}
-		}
-		return woken
+		return []string{u.Spec.ClusterRef.Name}
+	}}}
+}
+
+// upgradesOfPart are the upgrades of the cluster whose name a pod or a StatefulSet bears.
+func upgradesOfPart(ctx context.Context, cached read.Reader, obj client.Object) []read.Key {
+	name := obj.GetLabels()[valkeyv1.ClusterLabel]
+	if name == "" {
+		return nil
 	}
+	return upgradesOf(ctx, cached, obj.GetNamespace(), name)
+}
+
+// upgradesOf are the upgrades of a cluster that have not ended.
+func upgradesOf(ctx context.Context, cached read.Reader, namespace, cluster string) (keys []read.Key) {
+	var list valkeyv1.ValkeyUpgradeList
+	if err := cached.List(ctx, &list, read.InNamespace(namespace), client.MatchingFields{ofCluster: cluster}); err != nil {
+		return nil // the cache has ended; what is not woken looks by itself in a moment
+	}
+	for i := range list.Items {
+		keys = append(keys, read.Key{Namespace: namespace, Name: list.Items[i].Name})
+	}
+	return keys
 }

@@ -74,23 +74,29 @@ func (r *run) learn(ctx context.Context, ref Ref) error {
 
 // list reads objects from the process's cache.
 func (c *Cell) list(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	gvk, err := apiutil.GVKForObject(list, c.run.lab.scheme)
+	gvk, options, err := c.listed(list, opts)
 	if err != nil {
 		return err
 	}
-	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
-	var options client.ListOptions
-	options.ApplyOptions(opts)
 	return c.cross(ctx, op{site: "list " + gvk.Kind, kind: cachedRead, do: func(ctx context.Context, _ *Call) (func(), error) {
 		if err := c.run.learnAll(ctx, gvk, options.Namespace); err != nil {
 			return nil, err
 		}
-		items, err := c.recallAll(gvk, &options)
+		items, err := c.recallAll(gvk, options)
 		if err != nil {
 			return nil, err
 		}
 		return nil, apimeta.SetList(list, items)
 	}})
+}
+
+// listed is what a list asks for.
+func (c *Cell) listed(list client.ObjectList, opts []client.ListOption) (schema.GroupVersionKind, *client.ListOptions, error) {
+	gvk, err := apiutil.GVKForObject(list, c.run.lab.scheme)
+	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	options := &client.ListOptions{}
+	options.ApplyOptions(opts)
+	return gvk, options, err
 }
 
 // learnAll lists a kind, if that was never done.
@@ -133,7 +139,9 @@ func (c *Cell) recallAll(gvk schema.GroupVersionKind, o *client.ListOptions) (it
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, shown.DeepCopyObject())
+		if c.indexed(gvk, shown, o) {
+			items = append(items, shown.DeepCopyObject())
+		}
 	}
 	return items, nil
 }

@@ -23,6 +23,7 @@ type Cell struct {
 	controllers []Controller
 	workers     []*kube.Worker
 	samplers    []Sampler
+	indexes     []kube.Index
 
 	// Guarded by run.mu.
 	queue   queue
@@ -44,8 +45,10 @@ type Controller struct {
 	Echo func(client.Object) bool
 	// Owns are kinds whose changes wake the object that controls them.
 	Owns []schema.GroupVersionKind
-	// Wakes names the objects that any other change wakes. It may be nil.
-	Wakes func(Change) []read.Key
+	// Wakes are those of the kind, as the manager sets them up.
+	Wakes []kube.Wake
+	// Woken names the objects that any other change wakes. It may be nil.
+	Woken func(Change) []read.Key
 }
 
 // Env is what the controllers of the process are built from.
@@ -55,6 +58,9 @@ func (c *Cell) Env() kube.Env {
 
 // Add adds a controller to the process.
 func (c *Cell) Add(controller Controller) { c.controllers = append(c.controllers, controller) }
+
+// Index lets caches be read by indexes.
+func (c *Cell) Index(all ...kube.Index) { c.indexes = append(c.indexes, all...) }
 
 // Work lets the jobs of a worker run, command by command.
 func (c *Cell) Work(w *kube.Worker) { c.workers = append(c.workers, w) }
@@ -86,7 +92,8 @@ func (c *Cell) wake(i item) {
 }
 
 // wakes are the objects of a controller that a change wakes.
-func (t *Controller) wakes(change Change, scheme *runtime.Scheme) (keys []read.Key) {
+func (t *Controller) wakes(c *Cell, change Change) (keys []read.Key) {
+	scheme := c.run.lab.scheme
 	if change.GroupVersionKind == t.Kind && !t.echoes(change, scheme) {
 		keys = append(keys, change.Key)
 	}
@@ -94,8 +101,13 @@ func (t *Controller) wakes(change Change, scheme *runtime.Scheme) (keys []read.K
 		owner.Kind == t.Kind.Kind && owner.APIVersion == t.Kind.GroupVersion().String() {
 		keys = append(keys, read.Key{Namespace: change.Namespace, Name: owner.Name})
 	}
-	if t.Wakes != nil {
-		keys = append(keys, t.Wakes(change)...)
+	for _, w := range t.Wakes {
+		if of, tells := tells(w, change, scheme); tells {
+			keys = append(keys, w.Keys(context.Background(), quiet{c}, of(change.Was), of(change.Is))...)
+		}
+	}
+	if t.Woken != nil {
+		keys = append(keys, t.Woken(change)...)
 	}
 	return keys
 }

@@ -61,7 +61,7 @@ func (c *Cell) enqueue(change Change) {
 
 func (c *Cell) tell(change Change) {
 	for n := range c.controllers {
-		for _, key := range c.controllers[n].wakes(change, c.run.lab.scheme) {
+		for _, key := range c.controllers[n].wakes(c, change) {
 			c.run.mu.Lock()
 			c.queue.add(item{n, key})
 			if call := change.call; call != nil {

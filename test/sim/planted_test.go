@@ -55,7 +55,7 @@ func (s *toyStory) open() *sim.Play {
 				Reconciler: r,
 				Echo:       func(client.Object) bool { return s.mistake == awaitsEcho && r.busy },
 				Kind:       orderKind, Owns: []schema.GroupVersionKind{secretKind},
-				Wakes: func(change sim.Change) []read.Key {
+				Woken: func(change sim.Change) []read.Key {
 					if change.Kind != "ConfigMap" || change.Name != "need" {
 						return nil
 					}

@@ -9,34 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-func TestRefSurvivesItsLease(t *testing.T) {
-	for _, ref := range []Ref{
-		{Kind: "ValkeyUpgrade.valkey.statecraft.dev", Namespace: "shop", Name: "to-8", UID: "1-2"},
-		{Kind: "ObjectKeeper.capture.statecraft.dev", Name: "cluster-wide", UID: "3"},
-		{Kind: "PersistentVolumeClaim.", Namespace: "shop", Name: "data", UID: "4"},
-	} {
-		if got, err := ParseRef(ref.String()); err != nil || got != ref {
-			t.Errorf("%+v became %+v: %v", ref, got, err)
-		}
-	}
-	for _, s := range []string{"", "a", "a/b/c", "/b/c/d", "a/b//d", "a/b/c/", "a/b/c/d/e"} {
-		if got, err := ParseRef(s); err == nil {
-			t.Errorf("%q is taken for %+v", s, got)
-		}
-	}
-}
-
-func TestRefTitle(t *testing.T) {
-	for want, ref := range map[string]Ref{
-		"ValkeyUpgrade shop/to-8":   {Kind: "ValkeyUpgrade.valkey.statecraft.dev", Namespace: "shop", Name: "to-8"},
-		"ObjectKeeper cluster-wide": {Kind: "ObjectKeeper.capture.statecraft.dev", Name: "cluster-wide"},
-	} {
-		if got := ref.Title(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func TestSaysGone(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	gone := apierrors.NewNotFound(pods, "a")

@@ -3,48 +3,21 @@ package read
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
-// Ref names one object for good: its name may be used again, its UID is not.
-type Ref struct {
-	Kind      string // as in ValkeyUpgrade.valkey.statecraft.dev
-	Namespace string
-	Name      string
-	UID       types.UID
-}
-
-// String is how a reference is written into a Lease.
-func (h Ref) String() string {
-	return strings.Join([]string{h.Kind, h.Namespace, h.Name, string(h.UID)}, "/")
-}
-
-// Title is how it is shown to a person.
-func (h Ref) Title() string {
-	kind, _, _ := strings.Cut(h.Kind, ".")
-	if h.Namespace == "" {
-		return kind + " " + h.Name
-	}
-	return kind + " " + h.Namespace + "/" + h.Name
-}
-
-// ParseRef reads what String wrote.
-func ParseRef(s string) (Ref, error) {
-	parts := strings.Split(s, "/")
-	if len(parts) != 4 || parts[0] == "" || parts[2] == "" || parts[3] == "" {
-		return Ref{}, fmt.Errorf("parse reference %q: want kind/namespace/name/uid", s)
-	}
-	return Ref{Kind: parts[0], Namespace: parts[1], Name: parts[2], UID: types.UID(parts[3])}, nil
-}
+// Ref names one object for good.
+type Ref = reserve.Ref
 
 // Reservation is who holds a target. The zero value is: nobody.
 type Reservation struct {
 	Holder      Ref
-	Abandoned   bool  // the holder is gone or has ended: whoever needs it may take it over
+	Abandoned   bool  // the holder is gone, or rests: whoever needs it may take it over
 	Transitions int32 // how often it changed hands
 }
 
@@ -53,6 +26,17 @@ func (r Reservation) Free() bool { return r.Holder == (Ref{}) || r.Abandoned }
 
 // HeldBy says that who holds it.
 func (r Reservation) HeldBy(who Ref) bool { return r.Holder == who }
+
+// For is what the reservation is to an object.
+func (r Reservation) For(who Ref) reserve.Fact {
+	switch {
+	case r.HeldBy(who):
+		return reserve.Fact{State: reserve.Ours}
+	case r.Free():
+		return reserve.Fact{State: reserve.Free}
+	}
+	return reserve.Fact{State: reserve.Others, Holder: r.Holder.Title()}
+}
 
 // Liveness tells whether a holder may still be at work. It answers from live
 // reads; an error means that nobody knows, which is not "gone".
@@ -91,7 +75,7 @@ func (r Reservations) Judge(ctx context.Context, lease *coordinationv1.Lease) (R
 		return res, nil
 	}
 	var err error
-	if res.Holder, err = ParseRef(*lease.Spec.HolderIdentity); err != nil {
+	if res.Holder, err = reserve.ParseRef(*lease.Spec.HolderIdentity); err != nil {
 		return res, err
 	}
 	alive, err := r.Alive(ctx, res.Holder)

@@ -26,14 +26,13 @@ import (
 
 // Cluster performs the effects of a ValkeyCluster.
 type Cluster struct {
-	Build        spec.Builder
-	Children     kube.Writer
-	Reservations kube.Reservations
-	Connect      Connector
-	Live         read.Live
-	Cached       read.Reader  // of the cluster itself, as often as slots are moved
-	Work         *kube.Worker // moves slots
-	Access       *kube.Worker // changes passwords and certificates
+	Build    spec.Builder
+	Children kube.Writer
+	Connect  Connector
+	Live     read.Live
+	Cached   read.Reader  // of the cluster itself, as often as slots are moved
+	Work     *kube.Worker // moves slots
+	Access   *kube.Worker // changes passwords and certificates
 	// Marks owns nothing but the mark that a cluster was formed: under one name with
 	// the rest, an apply by somebody who has not seen it yet would remove it.
 	Marks kube.Writer
@@ -70,12 +69,7 @@ func (a Cluster) Act(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.
 
 // change changes objects of Kubernetes.
 func (a Cluster) change(ctx context.Context, c *valkeyv1.ValkeyCluster, effect fsm.Effect) (known bool, err error) {
-	self := kube.RefOf("ValkeyCluster", valkeyv1.GroupVersion.Group, c)
 	switch e := effect.(type) {
-	case cluster.TakeReservation:
-		return true, a.Reservations.Take(ctx, self, self)
-	case cluster.ReleaseReservation:
-		return true, a.Reservations.Release(ctx, self, self)
 	case cluster.ApplyChild:
 		return true, a.apply(ctx, c, e)
 	case cluster.MarkFormed:

@@ -14,6 +14,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -83,7 +84,7 @@ func newForming(c wiretest.Cluster) *forming {
 		world: cluster.World{
 			Shape:       cluster.Even(masters, 1),
 			Children:    []cluster.Child{{Ref: cluster.Ref{Kind: cluster.KindConfigMap, Name: "web"}, UID: "u", Current: true, Settled: true}},
-			Reservation: cluster.Reservation{State: cluster.Ours},
+			Reservation: reserve.Fact{State: reserve.Ours},
 		},
 		act:     Cluster{Connect: to(c)},
 		entered: map[fsm.Phase]time.Time{},

@@ -2,7 +2,6 @@ package act
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,22 +19,18 @@ import (
 
 // Upgrade performs the effects of a ValkeyUpgrade.
 type Upgrade struct {
-	Pods         kube.Writer
-	Reservations kube.Reservations
-	Servers      wire.Writer
-	Live         read.Live
+	Pods    kube.Writer
+	Servers wire.Writer
+	Live    read.Live
 }
 
 // Act performs one effect.
 func (a Upgrade) Act(ctx context.Context, u *valkeyv1.ValkeyUpgrade, effect fsm.Effect) (string, error) {
 	switch e := effect.(type) {
-	case upgrade.TakeReservation:
-		target := read.Ref{Kind: "ValkeyCluster." + valkeyv1.GroupVersion.Group, Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name, UID: types.UID(e.ClusterUID)}
-		return "", a.Reservations.Take(ctx, target, kube.RefOf("ValkeyUpgrade", valkeyv1.GroupVersion.Group, u))
 	case upgrade.DeletePod:
 		return "", a.deletePod(ctx, u, e)
 	case upgrade.Failover:
-		return "", a.failover(ctx, u, e)
+		return "", a.failover(ctx, e)
 	case upgrade.CaptureVolume:
 		return "", a.captureVolume(ctx, u, e)
 	}
@@ -44,12 +39,9 @@ func (a Upgrade) Act(ctx context.Context, u *valkeyv1.ValkeyUpgrade, effect fsm.
 
 // failover asks a replica to take over. If it were wrong, what the replica lacks would be
 // lost: so it needs its proof, and the upgrade as it was decided upon.
-func (a Upgrade) failover(ctx context.Context, u *valkeyv1.ValkeyUpgrade, e upgrade.Failover) error {
+func (a Upgrade) failover(ctx context.Context, e upgrade.Failover) error {
 	if e.Proof == nil || !e.Proof.Of(e.To.ID) || e.Proof.Forced() {
 		return fmt.Errorf("%s: %w", e, errUnproven)
-	}
-	if err := a.unchanged(ctx, u); err != nil {
-		return err
 	}
 	return classify(e.To.Pod, a.Servers.Failover(ctx, wire.Target{Addr: e.To.Addr, ID: e.To.ID}, wire.Agreed))
 }
@@ -60,9 +52,6 @@ func (a Upgrade) failover(ctx context.Context, u *valkeyv1.ValkeyUpgrade, e upgr
 func (a Upgrade) deletePod(ctx context.Context, u *valkeyv1.ValkeyUpgrade, e upgrade.DeletePod) error {
 	if e.Proof == nil || !e.Proof.Of(e.Name) {
 		return fmt.Errorf("%s: %w", e, errUnproven)
-	}
-	if err := a.unchanged(ctx, u); err != nil {
-		return err
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: e.Name}}
 	err := a.Live.Get(ctx, read.Key{Namespace: u.Namespace, Name: e.Name}, pod)
@@ -88,21 +77,6 @@ func (a Upgrade) outdated(ctx context.Context, pod *corev1.Pod, e upgrade.Delete
 		set.Status.UpdateRevision == e.Revision
 	if !bears || pod.Labels[appsv1.ControllerRevisionHashLabelKey] == e.Revision || !read.OwnedBy(pod, set.UID) {
 		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("delete pod %s: it is what its StatefulSet makes, or that has changed", pod.Name)}
-	}
-	return nil
-}
-
-var errChanged = errors.New("the upgrade was changed since")
-
-// unchanged says that the upgrade is the very one that was decided upon: what disrupts is not
-// done by what an old copy of it says.
-func (a Upgrade) unchanged(ctx context.Context, u *valkeyv1.ValkeyUpgrade) error {
-	var is valkeyv1.ValkeyUpgrade
-	if err := a.Live.Get(ctx, read.Key{Namespace: u.Namespace, Name: u.Name}, &is); err != nil {
-		return kube.Classify(fmt.Errorf("read upgrade: %w", err))
-	}
-	if is.UID != u.UID || is.ResourceVersion != u.ResourceVersion || is.DeletionTimestamp != nil {
-		return &fsm.Error{Class: fsm.Changed, Err: errChanged}
 	}
 	return nil
 }

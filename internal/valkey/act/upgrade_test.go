@@ -73,8 +73,6 @@ func TestAPodThatIsNotOutdatedStays(t *testing.T) {
 		change func(*shelf)
 		want   fsm.ErrorClass // "" is that nothing is left to do
 	}{
-		"the upgrade has changed":         {func(s *shelf) { s.upgrade.ResourceVersion = "8" }, fsm.Changed},
-		"the upgrade is another":          {func(s *shelf) { s.upgrade.UID = "u2" }, fsm.Changed},
 		"the pod is gone":                 {func(s *shelf) { s.pod = nil }, ""},
 		"the pod is another":              {func(s *shelf) { s.pod.UID = "p2" }, ""},
 		"the pod is what is wanted":       {func(s *shelf) { s.pod.Labels[appsv1.ControllerRevisionHashLabelKey] = "new" }, fsm.Changed},
@@ -82,7 +80,6 @@ func TestAPodThatIsNotOutdatedStays(t *testing.T) {
 		"the template is another":         {func(s *shelf) { s.set.Annotations[valkeyv1.TemplateAnnotation] = "later" }, fsm.Changed},
 		"the template was not seen yet":   {func(s *shelf) { s.set.Generation = 2 }, fsm.Changed},
 		"the template makes another":      {func(s *shelf) { s.set.Status.UpdateRevision = "newer" }, fsm.Changed},
-		"the upgrade is on its way out":   {func(s *shelf) { s.upgrade.DeletionTimestamp = &metav1.Time{} }, fsm.Changed},
 		"the StatefulSet has no revision": {func(s *shelf) { s.set.Status.UpdateRevision = "" }, fsm.Changed},
 	} {
 		t.Run(name, func(t *testing.T) {

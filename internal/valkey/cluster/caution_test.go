@@ -10,6 +10,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -219,7 +220,7 @@ func TestScalingIsAWish(t *testing.T) {
 		"replicas are added to one that is degraded": {more, "take-reservation", Degraded},
 		"and then": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			more(c, w)
-			w.Reservation.State = Ours
+			w.Reservation.State = reserve.Ours
 		}, "", ScalingUpStatefulSet},
 		"a primary is lost, and nothing else is wanted": {func(_ *valkeyv1.ValkeyCluster, w *World) {
 			w.Nodes[2].Server, w.Nodes[2].Ready = nil, false
@@ -228,7 +229,7 @@ func TestScalingIsAWish(t *testing.T) {
 	tryCautions(t, Running, map[string]caution{
 		"fewer shards, while an upgrade follows the spec": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			c.Spec.Masters = 2
-			w.Upgrade, w.Reservation = &Upgrade{Name: "to-9"}, Reservation{State: Others, Holder: "to-9"}
+			w.Upgrade, w.Reservation = &Upgrade{Name: "to-9"}, reserve.Fact{State: reserve.Others, Holder: "to-9"}
 		}, "", Running},
 	})
 }
@@ -236,7 +237,7 @@ func TestScalingIsAWish(t *testing.T) {
 // A server that goes is handed over from first, lingers, and is then forgotten.
 func TestRemovalIsInOrder(t *testing.T) {
 	narrow := func(c *valkeyv1.ValkeyCluster, w *World) {
-		c.Spec.ReplicasPerMaster, w.Reservation.State = ptr.To(int32(0)), Ours
+		c.Spec.ReplicasPerMaster, w.Reservation.State = ptr.To(int32(0)), reserve.Ours
 	}
 	primary := func(c *valkeyv1.ValkeyCluster, w *World) {
 		narrow(c, w)
@@ -269,7 +270,7 @@ func TestRemovalIsInOrder(t *testing.T) {
 // A pod does not go with keys that nobody else has, although everyone has forgotten its server.
 func TestOnlyCopiesAreNotRemoved(t *testing.T) {
 	c, w := newCluster(), clone(made()[len(made())-1].world)
-	c.Spec.ReplicasPerMaster, c.Status.Phase, w.Reservation.State = ptr.To(int32(0)), ScalingDownStatefulSet, Ours
+	c.Spec.ReplicasPerMaster, c.Status.Phase, w.Reservation.State = ptr.To(int32(0)), ScalingDownStatefulSet, reserve.Ours
 	for _, name := range []string{"web-0-1", "web-1-1", "web-2-1"} {
 		forsaken(&w, name)
 	}
@@ -293,7 +294,7 @@ func TestOnlyCopiesDoNotGo(t *testing.T) {
 	} {
 		_, all := standingCluster(sized(newCluster(), Even(3, 2)))
 		w := clone(all[len(all)-1].world)
-		w.Reservation.State = Ours
+		w.Reservation.State = reserve.Ours
 		change(&w.Nodes[1])
 		c := sized(newCluster(), Even(3, 1))
 		c.Status.Phase, c.Status.Since = RemovingNodesFromCluster, *ago(time.Minute)
@@ -306,7 +307,7 @@ func TestOnlyCopiesDoNotGo(t *testing.T) {
 
 // Slots leave a shard before it goes, and nothing is moved of which it is not known whose it is.
 func TestEvacuationComesFirst(t *testing.T) {
-	fewer := func(c *valkeyv1.ValkeyCluster, w *World) { c.Spec.Masters, w.Reservation.State = 2, Ours }
+	fewer := func(c *valkeyv1.ValkeyCluster, w *World) { c.Spec.Masters, w.Reservation.State = 2, reserve.Ours }
 	tryCautions(t, EvacuatingSlots, map[string]caution{
 		"a shard goes":      {fewer, "move-slots to 2 shards", EvacuatingSlots},
 		"and is on its way": {func(c *valkeyv1.ValkeyCluster, w *World) { fewer(c, w); w.Migration = Moving }, "", EvacuatingSlots},
@@ -318,7 +319,7 @@ func TestEvacuationComesFirst(t *testing.T) {
 		}, "", EvacuatingSlots},
 		"a server is silent": {func(c *valkeyv1.ValkeyCluster, w *World) { fewer(c, w); w.Nodes[3].Server = nil }, "", EvacuatingSlots},
 		"more are wanted, with fewer replicas": {func(c *valkeyv1.ValkeyCluster, w *World) {
-			c.Spec.Masters, c.Spec.ReplicasPerMaster, w.Reservation.State = 4, ptr.To(int32(0)), Ours
+			c.Spec.Masters, c.Spec.ReplicasPerMaster, w.Reservation.State = 4, ptr.To(int32(0)), reserve.Ours
 		}, "", ScalingUpStatefulSet},
 		"it is wanted back": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			fewer(c, w)

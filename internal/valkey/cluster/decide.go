@@ -4,7 +4,11 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -28,8 +32,8 @@ func decidePending(in input) fsm.Decision {
 		return fsm.Wait(ReasonCredentialsMissing, "children").In(recheck).Because("%s", w.Access.Doubt)
 	}
 	var effects []fsm.Effect
-	if w.Reservation.State != Ours {
-		effects = append(effects, TakeReservation{})
+	if w.Reservation.State != reserve.Ours {
+		effects = append(effects, take(in))
 	}
 	if w.Access.Missing {
 		effects = append(effects, MakePasswords{})
@@ -129,17 +133,25 @@ func reflex(in input) (fsm.Decision, bool) {
 	return heal(in)
 }
 
+// kind is what the cluster is called where it reserves itself.
+var kind = schema.GroupKind{Group: valkeyv1.GroupVersion.Group, Kind: "ValkeyCluster"}
+
+// ownRef names the cluster for good: it reserves itself.
+func ownRef(in input) reserve.Ref { return reserve.RefOf(kind, in.Obj) }
+
+func take(in input) fsm.Effect { return reserve.Take{Target: ownRef(in)} }
+
 // keepReservation: a cluster that is being made or scaled and finds its
 // reservation free takes it back before it does anything else. Pending does so
 // itself, together with the rest.
 func keepReservation(in input) (fsm.Decision, bool) {
-	lost := in.World.Reservation.State == Free && !in.Obj.Spec.Paused
+	lost := in.World.Reservation.State == reserve.Free && !in.Obj.Spec.Paused
 	phase := in.Obj.Status.Phase
 	needed := slices.Contains(scaling, phase) || slices.Contains(making, phase) && phase != Pending && !in.World.Formed
 	if !lost || !needed {
 		return fsm.Decision{}, false
 	}
-	return fsm.Do(ReasonReserving, TakeReservation{}), true
+	return fsm.Do(ReasonReserving, take(in)), true
 }
 
 func hasTrouble(n topology.Node) bool { return n.Server == nil && n.Trouble != "" }
@@ -151,7 +163,7 @@ func paused(in input) (string, bool) { return "spec.paused to be unset", in.Obj.
 func reservedByOther(in input) (string, bool) {
 	r := in.World.Reservation
 	made := in.World.Formed && slices.Contains(making, in.Obj.Status.Phase)
-	return "reserved by " + r.Holder, r.State == Others && !made
+	return "reserved by " + r.Holder, r.State == reserve.Others && !made
 }
 
 // childrenChanged says that children are to be applied anew before servers can form a

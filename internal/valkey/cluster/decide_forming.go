@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -157,8 +158,8 @@ func refuseCreation(w World) (fsm.Decision, bool) {
 	switch id, by, found := w.Nodes.UnknownServer(); {
 	case w.Formed:
 		return fsm.Wait(ReasonFormedBefore, "children").In(recheck).Because("a formed cluster is not made"), true
-	case w.Reservation.State != Ours:
-		return fsm.Wait(ReasonNotLooked, "reservations").In(recheck).Because("the reservation of the cluster"), true
+	case w.Reservation.State != reserve.Ours:
+		return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).Because("the reservation of the cluster"), true
 	case found && holdsKeys(w.Nodes):
 		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
 			Because("%s lists the server %s, which no pod answers for, and there are keys; volumes of an earlier cluster need its masters and replicas", by.Name, id), true

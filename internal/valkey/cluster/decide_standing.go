@@ -5,6 +5,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -122,8 +123,8 @@ func maintain(in input) (effects []fsm.Effect) {
 	if c, found := w.child(func(c Child) bool { return c.Kind == KindConfigMap }); found && !w.Formed && c.UID != "" && !c.Foreign {
 		effects = append(effects, MarkFormed{c.UID})
 	}
-	if w.Reservation.State == Ours {
-		effects = append(effects, ReleaseReservation{})
+	if w.Reservation.State == reserve.Ours {
+		effects = append(effects, reserve.Release{Target: ownRef(in)})
 	}
 	effects = append(effects, restoreTimeout(in)...)
 	for _, e := range w.apply(shardsToRelabel(w)) {
@@ -172,7 +173,7 @@ func decideFailed(in input) fsm.Decision {
 func decideDataLost(in input) fsm.Decision {
 	const words = "every server came back empty"
 	if c, found := in.World.child(func(c Child) bool { return c.Kind == KindConfigMap && c.UID != "" && !c.Foreign }); found &&
-		in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Paused && in.World.Reservation.State != Others {
+		in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Paused && in.World.Reservation.State != reserve.Others {
 		return fsm.Do(ReasonDataLost, ForgetData{c.UID}).Because("%s; spec.onTotalLoss asks for an empty cluster", words)
 	}
 	return fsm.Wait(ReasonDataLost, "valkey").In(recheck).

@@ -17,12 +17,6 @@ type Effect interface {
 	effect()
 }
 
-// TakeReservation reserves the cluster for itself.
-type TakeReservation struct{}
-
-// ReleaseReservation gives the cluster back.
-type ReleaseReservation struct{}
-
 // ApplyChild makes a child what the spec has it be. UID is that of the child that was
 // seen, "" if there was none: somebody else's is not adopted.
 type ApplyChild struct {
@@ -159,26 +153,24 @@ type DeleteUpgrade struct{ Name, UID, Version string }
 // Member is one server: the pod it runs in, where, and what it is called.
 type Member struct{ Pod, Addr, ID string }
 
-func (TakeReservation) effect()    {}
-func (ReleaseReservation) effect() {}
-func (ApplyChild) effect()         {}
-func (Meet) effect()               {}
-func (AddSlots) effect()           {}
-func (Replicate) effect()          {}
-func (SetNodeTimeout) effect()     {}
-func (DeletePod) effect()          {}
-func (MarkFormed) effect()         {}
-func (ForgetData) effect()         {}
-func (MakeUpgrade) effect()        {}
-func (MakePasswords) effect()      {}
-func (DeleteUpgrade) effect()      {}
-func (RemoveShard) effect()        {}
-func (MoveSlots) effect()          {}
-func (Reset) effect()              {}
-func (Forget) effect()             {}
-func (ForgetSlotOwner) effect()    {}
-func (Failover) effect()           {}
-func (RaiseEpoch) effect()         {}
+func (ApplyChild) effect()      {}
+func (Meet) effect()            {}
+func (AddSlots) effect()        {}
+func (Replicate) effect()       {}
+func (SetNodeTimeout) effect()  {}
+func (DeletePod) effect()       {}
+func (MarkFormed) effect()      {}
+func (ForgetData) effect()      {}
+func (MakeUpgrade) effect()     {}
+func (MakePasswords) effect()   {}
+func (DeleteUpgrade) effect()   {}
+func (RemoveShard) effect()     {}
+func (MoveSlots) effect()       {}
+func (Reset) effect()           {}
+func (Forget) effect()          {}
+func (ForgetSlotOwner) effect() {}
+func (Failover) effect()        {}
+func (RaiseEpoch) effect()      {}
 
 // A command goes to a Valkey server.
 func (Meet) command()            {}
@@ -194,13 +186,11 @@ func (RaiseEpoch) command()      {}
 func (MoveSlots) command()   {}
 func (RemoveShard) command() {}
 
-func (TakeReservation) String() string    { return "take-reservation" }
-func (ReleaseReservation) String() string { return "release-reservation" }
-func (MarkFormed) String() string         { return "mark-formed" }
-func (ForgetData) String() string         { return "forget-data" }
-func (MakePasswords) String() string      { return "make-passwords" }
-func (e MakeUpgrade) String() string      { return "make-upgrade " + e.Name }
-func (e DeleteUpgrade) String() string    { return "delete-upgrade " + e.Name }
+func (MarkFormed) String() string      { return "mark-formed" }
+func (ForgetData) String() string      { return "forget-data" }
+func (MakePasswords) String() string   { return "make-passwords" }
+func (e MakeUpgrade) String() string   { return "make-upgrade " + e.Name }
+func (e DeleteUpgrade) String() string { return "delete-upgrade " + e.Name }
 func (e ApplyChild) String() string {
 	if e.Open {
 		return "open " + e.Child.String()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -95,7 +96,7 @@ func TestFaultTemplateAppliedInUse(t *testing.T) {
 func TestFaultAdoptsAForeignObject(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(Pending, func(in input) fsm.Decision {
-		if c, taken := in.World.foreign(); taken && in.World.Reservation.State == Ours && !in.World.Formed {
+		if c, taken := in.World.foreign(); taken && in.World.Reservation.State == reserve.Ours && !in.World.Formed {
 			return fsm.Do(ReasonApplying, ApplyChild{Child: c.Ref, UID: c.UID})
 		}
 		return decidePending(in)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -218,7 +219,7 @@ func TestALostShardKeepsNoUpgradeWaiting(t *testing.T) {
 	c, w := newCluster(), clone(made()[len(made())-1].world)
 	shardIsLost(c, &w)
 	c.Status.Phase, c.Spec.OnTotalLoss = Degraded, valkeyv1.FailOnTotalLoss
-	w.Upgrade, w.Reservation = &Upgrade{Name: "up", Asks: []Ask{{Shard: 0, Template: "other"}}}, Reservation{State: Others, Holder: "up"}
+	w.Upgrade, w.Reservation = &Upgrade{Name: "up", Asks: []Ask{{Shard: 0, Template: "other"}}}, reserve.Fact{State: reserve.Others, Holder: "up"}
 	if d := decideDegraded(input{Obj: c, World: w, Now: present}); d.Reason != ReasonUpgrading || len(d.Do) == 0 {
 		t.Errorf("%s: %s, %v", d.Reason, d.Message, d.Do)
 	}

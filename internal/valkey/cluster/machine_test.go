@@ -16,6 +16,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -56,7 +57,7 @@ func newCluster() *valkeyv1.ValkeyCluster {
 
 // nothing is a World in which nothing was made yet.
 func nothing(shape Shape) World {
-	w := World{Shape: shape, Reservation: Reservation{State: Free}, Template: "template of the spec"}
+	w := World{Shape: shape, Reservation: reserve.Fact{State: reserve.Free}, Template: "template of the spec"}
 	for _, r := range []Ref{{"Service", "web-nodes"}, {"Service", "web"}, {KindConfigMap, "web"}, {"PodDisruptionBudget", "web"}} {
 		w.Children = append(w.Children, Child{Ref: r})
 	}
@@ -167,7 +168,7 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 		c.Status.Conditions = []metav1.Condition{{Type: fsm.Stalled, Status: metav1.ConditionTrue, Reason: pick(r, "Refused", "DataLost"), Message: "no"}}
 		c.Status.History = append(c.Status.History, history(Failed), history(Pending), history(Failed))
 	}
-	w.Reservation = Reservation{State: pick(r, Ours, Ours, Ours, Ours, Ours, Free, Others, ReservationState(""))}
+	w.Reservation = reserve.Fact{State: pick(r, reserve.Ours, reserve.Ours, reserve.Ours, reserve.Ours, reserve.Ours, reserve.Free, reserve.Others, reserve.State(""))}
 	w.Formed = w.Formed != (r.IntN(3) == 0)
 	if r := rand.New(rand.NewPCG(r.Uint64(), 0)); slices.Contains(scaling, phase) || phase == Running { //nolint:gosec // a stream of its own
 		anyPlan(r, c, w)

@@ -13,15 +13,8 @@ import (
 // Perform is what an effect should do to the World.
 func Perform(w World, effect fsm.Effect) World {
 	w = clone(w)
+	w.Reservation = w.Reservation.After(effect)
 	switch e := effect.(type) {
-	case TakeReservation:
-		if w.Reservation.State == Free {
-			w.Reservation = Reservation{State: Ours}
-		}
-	case ReleaseReservation:
-		if w.Reservation.State == Ours {
-			w.Reservation = Reservation{State: Free}
-		}
 	case ApplyChild:
 		applyChild(w, e)
 		resize(&w, e)

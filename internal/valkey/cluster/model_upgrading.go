@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -82,10 +83,10 @@ func upgrade(w *World) (changed bool) {
 		return false
 	}
 	switch {
-	case w.Upgrade == nil && w.Reservation.State != Free:
+	case w.Upgrade == nil && w.Reservation.State != reserve.Free:
 		return false
 	case w.Upgrade == nil:
-		w.Upgrade, w.Reservation = &Upgrade{Name: w.Own[i].Name}, Reservation{State: Others, Holder: w.Own[i].Name}
+		w.Upgrade, w.Reservation = &Upgrade{Name: w.Own[i].Name}, reserve.Fact{State: reserve.Others, Holder: w.Own[i].Name}
 		return true
 	}
 	if ask, left := nextAsk(w); left {
@@ -97,6 +98,6 @@ func upgrade(w *World) (changed bool) {
 	}
 	w.Own = slices.Clone(w.Own)
 	w.Own[i].Ended, w.Own[i].Phase = true, "Completed"
-	w.Upgrade, w.Reservation = nil, Reservation{State: Free}
+	w.Upgrade, w.Reservation = nil, reserve.Fact{State: reserve.Free}
 	return true
 }

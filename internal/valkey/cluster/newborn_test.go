@@ -7,6 +7,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -24,7 +25,7 @@ func unownedSlots(_ *valkeyv1.ValkeyCluster, w *World) {
 	for i := range 2 {
 		w.Nodes[i] = startedNode(w.Nodes[i].Pod, "valkey:8.1")
 	}
-	w.Formed, w.Reservation.State = false, Ours
+	w.Formed, w.Reservation.State = false, reserve.Ours
 }
 
 // Slots are given to newborn servers only, in a cluster that is being made, by who may.
@@ -56,11 +57,11 @@ func TestSlotsAreGivenOnce(t *testing.T) {
 // Replicas are made of servers that hold nothing, and nobody is hurried who holds something.
 func TestReplicasAreMadeOfNothing(t *testing.T) {
 	loose := func(c *valkeyv1.ValkeyCluster, w *World) {
-		w.Formed, w.Reservation.State = false, Ours
+		w.Formed, w.Reservation.State = false, reserve.Ours
 		w.Nodes[1].Server.View[1].Follows = ""
 	}
 	hesitant := func(c *valkeyv1.ValkeyCluster, w *World) {
-		w.Formed, w.Reservation.State = false, Ours
+		w.Formed, w.Reservation.State = false, reserve.Ours
 		for i := 0; i < len(w.Nodes); i += 2 {
 			w.Nodes[i].Server.OK = false
 		}
@@ -229,7 +230,7 @@ func TestServersAreBroughtBack(t *testing.T) {
 
 // elsewhere is a cluster that was, on its volumes, in new pods: everyone is looked for where it is not.
 func elsewhere(_ *valkeyv1.ValkeyCluster, w *World) {
-	w.Formed, w.Reservation.State = false, Ours
+	w.Formed, w.Reservation.State = false, reserve.Ours
 	for i := range w.Nodes {
 		w.Nodes[i].Addr, w.Nodes[i].Server.Empty = w.Nodes[i].Name+":7000", false
 		for j := range w.Nodes[i].Server.View {
@@ -243,10 +244,10 @@ func elsewhere(_ *valkeyv1.ValkeyCluster, w *World) {
 func TestMadeOverVolumes(t *testing.T) {
 	tryCautions(t, InitializingCluster, map[string]caution{
 		"all of them":      {elsewhere, "meet 24 pairs", InitializingCluster},
-		"all found":        {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Formed, w.Reservation.State = false, Ours }, "", Running},
+		"all found":        {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Formed, w.Reservation.State = false, reserve.Ours }, "", Running},
 		"one is not there": {func(c *valkeyv1.ValkeyCluster, w *World) { elsewhere(c, w); gone(w) }, "", InitializingCluster},
 		"one is new": {func(c *valkeyv1.ValkeyCluster, w *World) {
-			w.Formed, w.Reservation.State = false, Ours
+			w.Formed, w.Reservation.State = false, reserve.Ours
 			withUnknownServer(w, func(*topology.Server) {})
 			for _, n := range w.Nodes {
 				n.Server.View = slices.DeleteFunc(n.Server.View, func(p topology.Peer) bool { return p.ID == "id of web-0-1" })
@@ -286,7 +287,7 @@ func TestWhoStaysCounts(t *testing.T) {
 	}
 	tryCautions(t, RemovingNodesFromCluster, map[string]caution{
 		"one has a slot open with one that goes": {func(c *valkeyv1.ValkeyCluster, w *World) {
-			c.Spec.ReplicasPerMaster, w.Reservation.State = new(int32), Ours
+			c.Spec.ReplicasPerMaster, w.Reservation.State = new(int32), reserve.Ours
 			closeBudget(w)
 			for i := 1; i < len(w.Nodes); i += 2 {
 				reset(w.Nodes, Reset{memberOf(w.Nodes[i])})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
 // A StatefulSet is not made while a pod has a name that it would give: its controller would try again later and later.
@@ -44,7 +45,7 @@ func TestPodsOfBeforeAreWaitedFor(t *testing.T) {
 					other.UID, other.Current, other.Settled = "made", true, true
 				}
 			}
-			c.in.World.Reservation.State, c.in.World.Access.Missing = Ours, false
+			c.in.World.Reservation.State, c.in.World.Access.Missing = reserve.Ours, false
 			if d := c.decide(c.in); !d.Waits() || d.After != recheck || !strings.Contains(d.Message, child.Remains) {
 				t.Errorf("it does not say for whom it waits: %+v", d)
 			}

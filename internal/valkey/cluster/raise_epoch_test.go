@@ -5,6 +5,7 @@ import (
 	"time"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -52,7 +53,7 @@ func TestAReplicaIsBelievedAgain(t *testing.T) {
 func TestAReplicaIsBelievedAgainBeforeItsClusterRuns(t *testing.T) {
 	c, w := newCluster(), clone(made()[len(made())-1].world)
 	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = ConfiguringReplicas, *ago(time.Minute), 1
-	w.Formed, w.Reservation.State = false, Ours
+	w.Formed, w.Reservation.State = false, reserve.Ours
 	overrate(&w, 2, "9.1.2")
 	in := input{Obj: c, World: w, Now: present}
 	if d := decideConfiguringReplicas(in); len(d.Do) != 1 || d.Do[0].String() != "raise-epoch web-1-0 for web-1-1" {

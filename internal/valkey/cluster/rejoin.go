@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -35,7 +36,7 @@ func hasPlace(in input, n topology.Node) bool {
 	}
 	event, _ := scaleEvent(in)
 	goes := event == ScaleDownDetected || event == ReplicaScaleDownDetected
-	return !goes || !approved(in) || in.World.Upgrade != nil || in.World.Reservation.State == Others
+	return !goes || !approved(in) || in.World.Upgrade != nil || in.World.Reservation.State == reserve.Others
 }
 
 // membersThatForgot are some of those that a server knows, and that do not know it. One that holds

@@ -6,6 +6,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -35,7 +36,7 @@ func TestWhoIsWantedAgainIsKnownAgain(t *testing.T) {
 		"one that is not wanted, while another has the cluster": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			forsaken(w, "web-1-1")
 			c.Spec.ReplicasPerMaster = new(int32)
-			w.Reservation = Reservation{State: Others, Holder: "another"}
+			w.Reservation = reserve.Fact{State: reserve.Others, Holder: "another"}
 		}, "meet", ""},
 		"one that is not wanted, while shards are added": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			forsaken(w, "web-1-1")

@@ -7,6 +7,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -56,7 +57,7 @@ func safeWriter(in input, e fsm.Effect) error {
 	if in.Obj.DeletionTimestamp != nil {
 		return errors.New("acts on what is being deleted")
 	}
-	if w.Reservation.State == Others && operates(in, e) && !replaces(in, e) {
+	if w.Reservation.State == reserve.Others && operates(in, e) && !replaces(in, e) {
 		return errors.New("acts under another's reservation")
 	}
 	if u, deletes := e.(DeleteUpgrade); deletes && !slices.ContainsFunc(w.Own, func(own OwnUpgrade) bool { return own.UID == u.UID && own.Ended }) {
@@ -67,7 +68,7 @@ func safeWriter(in input, e fsm.Effect) error {
 	}
 	if d, deletes := e.(DeletePod); deletes {
 		i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Name == d.Name && n.UID == d.UID && n.UID != "" })
-		neverRan := i >= 0 && !w.Formed && w.Nodes[i].NeverRan && w.Reservation.State == Ours
+		neverRan := i >= 0 && !w.Formed && w.Nodes[i].NeverRan && w.Reservation.State == reserve.Ours
 		lost := i >= 0 && w.Nodes[i].DataMissing && slices.Contains(lostShards(in), w.Nodes[i].Shard) && in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Persistence.Enabled
 		if !neverRan && !lost || w.Nodes[i].Server != nil {
 			return errors.New("deletes a pod in which something may be")
@@ -155,7 +156,7 @@ func safeTimeout(in input, effect fsm.Effect) error {
 		return nil
 	}
 	full := slices.ContainsFunc(in.World.Nodes, func(n topology.Node) bool { return n.Server == nil || !n.Server.Empty })
-	if in.World.Formed || full || in.World.Reservation.State != Ours {
+	if in.World.Formed || full || in.World.Reservation.State != reserve.Ours {
 		return errors.New("makes servers hasty that hold data")
 	}
 	return nil
@@ -168,7 +169,7 @@ func safeCommand(in input, effect fsm.Effect) error {
 	if !commands {
 		return nil
 	}
-	if w.Reservation.State != Ours && operates(in, effect) && !replaces(in, effect) {
+	if w.Reservation.State != reserve.Ours && operates(in, effect) && !replaces(in, effect) {
 		return errors.New("commands without the reservation")
 	}
 	if w.Formed {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -21,8 +22,8 @@ func whenReserved(decide func(input) fsm.Decision) func(input) fsm.Decision {
 			return fsm.Wait(ReasonNotLooked, "children").In(recheck)
 		case !w.Formed:
 			return markFormedAgain(in)
-		case w.Reservation.State != Ours:
-			return fsm.Wait(ReasonNotLooked, "reservations").In(recheck).Because("the reservation of the cluster")
+		case w.Reservation.State != reserve.Ours:
+			return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).Because("the reservation of the cluster")
 		}
 		return decide(in)
 	}
@@ -168,12 +169,12 @@ func scale(in input) (fsm.Decision, bool) {
 		return fsm.Wait(ReasonPaused, "self", "pods", "valkey", "children").Because("spec.paused to be unset; then %s", words), true
 	case !approved(in): // it gets no further than to the door, where the hold says what a person has to do
 		return fsm.Fire(event, ReasonScaling).Because("%s", words), true
-	case in.World.Reservation.State == Ours:
+	case in.World.Reservation.State == reserve.Ours:
 		return fsm.Fire(event, ReasonScaling).Because("%s", words), true
-	case in.World.Reservation.State == Free:
-		return fsm.Do(ReasonReserving, TakeReservation{}).Because("%s", words), true
+	case in.World.Reservation.State == reserve.Free:
+		return fsm.Do(ReasonReserving, take(in)).Because("%s", words), true
 	}
-	return fsm.Wait(ReasonReservedByOther, "reservations", "pods", "valkey", "children").In(recheck).
+	return fsm.Wait(ReasonReservedByOther, reserve.Wake.Name, "pods", "valkey", "children").
 		Because("reserved by %s; then %s", in.World.Reservation.Holder, words), true
 }
 

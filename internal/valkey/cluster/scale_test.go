@@ -6,6 +6,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
 // rescaled is the bench of a cluster that runs, and of which another size is wanted.
@@ -25,7 +26,7 @@ func rescaled(from, to Shape) bench {
 	role := b.Role
 	b.Role = func(e fsm.Effect) string {
 		switch e.(type) {
-		case TakeReservation, ReleaseReservation: // whoever sees an old status may give it back, and it is taken again
+		case reserve.Take, reserve.Release: // whoever sees an old status may give it back, and it is taken again
 			return ""
 		}
 		return role(e)

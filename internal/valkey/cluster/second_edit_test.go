@@ -7,6 +7,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -16,7 +17,7 @@ func fiveShards(phase fsm.Phase) input {
 	c := sized(newCluster(), Even(3, 1))
 	c.Status.Phase, c.Status.Since, c.Status.ObservedGeneration = phase, *ago(time.Minute), 1
 	w := clone(all[len(all)-1].world)
-	w.Reservation.State = Ours
+	w.Reservation.State = reserve.Ours
 	return input{Obj: c, World: w, Now: present}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -16,7 +17,7 @@ const spreadAfter = 30 * time.Second
 // lost, nobody could be elected in their place.
 func spreadPrimaries(in input) (d fsm.Decision, is bool) {
 	w := in.World
-	if in.Obj.Spec.Paused || w.Upgrade != nil || w.Reservation.State == Others {
+	if in.Obj.Spec.Paused || w.Upgrade != nil || w.Reservation.State == reserve.Others {
 		return d, false
 	}
 	if _, healthy := healthy(in); !healthy {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
 // Half of the primaries are not the majority: if that machine is lost, the other half cannot vote either way, and to
@@ -46,6 +47,6 @@ func TestPrimariesAreSpread(t *testing.T) {
 		"a replica has just taken over":                          {and(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Status.LastFailover = ago(time.Second) }), "", Running},
 		"somebody asked for everything to stand still":           {and(func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.Paused = true }), "", Running},
 		"the replica is behind":                                  {and(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[3].Server.Syncing = true }), "apply PodDisruptionBudget web as closed", Running},
-		"another operation has the cluster":                      {and(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Reservation.State = Others }), "", Running},
+		"another operation has the cluster":                      {and(func(_ *valkeyv1.ValkeyCluster, w *World) { w.Reservation.State = reserve.Others }), "", Running},
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -72,7 +73,7 @@ func TestWhoLeavesUnderAnUpgrade(t *testing.T) {
 // server may be gone.
 func anyUpgrade(r *rand.Rand, w *World) {
 	ask := Ask{Shard: r.IntN(4), Template: pick(r, "", "asked for", w.Template), Replicas: pick(r, nil, ptr.To(0), ptr.To(0), ptr.To(1), ptr.To(2))}
-	w.Upgrade, w.Reservation = &Upgrade{Name: "other", Asks: []Ask{ask}}, pick(r, w.Reservation, Reservation{State: Others, Holder: "other"})
+	w.Upgrade, w.Reservation = &Upgrade{Name: "other", Asks: []Ask{ask}}, pick(r, w.Reservation, reserve.Fact{State: reserve.Others, Holder: "other"})
 	for i := range w.Nodes {
 		if n := &w.Nodes[i]; n.Shard == ask.Shard && n.Ordinal == 0 && r.IntN(3) == 0 {
 			n.Server, n.Ready = nil, false
@@ -89,7 +90,7 @@ func surgedCluster(t *testing.T) input {
 	in.World, in.Obj.Status = clone(stages[len(stages)-1].world), c.Status
 	in.Obj.Status.Phase = Running
 	none := 0
-	in.World.Upgrade, in.World.Reservation = &Upgrade{Name: "up", Asks: []Ask{{Shard: 1, Replicas: &none}}}, Reservation{State: Others, Holder: "up"}
+	in.World.Upgrade, in.World.Reservation = &Upgrade{Name: "up", Asks: []Ask{{Shard: 1, Replicas: &none}}}, reserve.Fact{State: reserve.Others, Holder: "up"}
 	return in
 }
 

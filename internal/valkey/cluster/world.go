@@ -3,6 +3,8 @@ package cluster
 import (
 	"slices"
 
+	"github.com/statecraft-dev/statecraft/internal/reserve"
+
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -15,8 +17,8 @@ type World struct {
 	// the order in which it is made; those that do not exist have no UID.
 	Children []Child `json:"children,omitempty"`
 	// Formed says that the cluster once held all slots.
-	Formed      bool        `json:"formed,omitempty"`
-	Reservation Reservation `json:"reservation,omitzero"`
+	Formed      bool         `json:"formed,omitempty"`
+	Reservation reserve.Fact `json:"reservation,omitzero"`
 	// Migration is the work that moves slots, if this process knows of one.
 	Migration Migration `json:"migration,omitempty"`
 	// Template names the template of pods that the spec asks for.
@@ -82,22 +84,6 @@ type Child struct {
 	// Remains is a pod of a StatefulSet that is no more, and whose place is to be taken.
 	Remains string `json:"remains,omitempty"`
 }
-
-// Reservation is who may operate on the cluster.
-type Reservation struct {
-	State  ReservationState `json:"state,omitempty"`
-	Holder string           `json:"holder,omitempty"` // who holds it, for a person
-}
-
-// ReservationState says whose the reservation is; "" is not read.
-type ReservationState string
-
-// The states of the reservation.
-const (
-	Free   ReservationState = "Free" // nobody's, or of somebody gone or at the end
-	Ours   ReservationState = "Ours"
-	Others ReservationState = "Others"
-)
 
 // looked says that everything was read that a decision about children needs.
 func (w World) looked() bool { return len(w.Children) > 0 && len(w.Shape) > 0 }

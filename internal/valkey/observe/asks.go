@@ -3,7 +3,6 @@ package observe
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -18,7 +17,7 @@ const upgradeKind = "ValkeyUpgrade"
 // upgrade is what the upgrade that has the reservation asks for. An older version of it
 // asks for less, which is then asked again.
 func (o Cluster) upgrade(ctx context.Context, c *valkeyv1.ValkeyCluster, holder read.Ref) (*cluster.Upgrade, error) {
-	if kind, _, _ := strings.Cut(holder.Kind, "."); kind != upgradeKind || holder.Namespace != c.Namespace {
+	if !holder.Is(kindOf(upgradeKind)) || holder.Namespace != c.Namespace {
 		return nil, nil
 	}
 	var u valkeyv1.ValkeyUpgrade

@@ -10,10 +10,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
@@ -152,21 +154,19 @@ const (
 
 // reservation says whose the cluster is to operate on, and what an upgrade asks for that
 // has it.
-func (o Cluster) reservation(ctx context.Context, c *valkeyv1.ValkeyCluster) (cluster.Reservation, *cluster.Upgrade, error) {
+func (o Cluster) reservation(ctx context.Context, c *valkeyv1.ValkeyCluster) (reserve.Fact, *cluster.Upgrade, error) {
 	r, err := o.Reservations.Of(ctx, c.UID)
-	switch {
-	case err != nil:
-		return cluster.Reservation{}, nil, fmt.Errorf("read reservation: %w", err)
-	case r.HeldBy(RefOf(c)):
-		return cluster.Reservation{State: cluster.Ours}, nil, nil
-	case r.Free():
-		return cluster.Reservation{State: cluster.Free}, nil, nil
+	if err != nil {
+		return reserve.Fact{}, nil, fmt.Errorf("read reservation: %w", err)
+	}
+	fact := r.For(reserve.RefOf(kindOf("ValkeyCluster"), c))
+	if fact.State != reserve.Others {
+		return fact, nil, nil
 	}
 	upgrade, err := o.upgrade(ctx, c, r.Holder)
-	return cluster.Reservation{State: cluster.Others, Holder: r.Holder.Title()}, upgrade, err
+	return fact, upgrade, err
 }
 
-// RefOf names a cluster for good.
-func RefOf(c *valkeyv1.ValkeyCluster) read.Ref {
-	return read.Ref{Kind: "ValkeyCluster." + valkeyv1.GroupVersion.Group, Namespace: c.Namespace, Name: c.Name, UID: c.UID}
+func kindOf(name string) schema.GroupKind {
+	return schema.GroupKind{Group: valkeyv1.GroupVersion.Group, Kind: name}
 }

@@ -11,6 +11,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
@@ -84,22 +85,12 @@ func (o Upgrade) cluster(ctx context.Context, u *valkeyv1.ValkeyUpgrade) (*valke
 }
 
 // reservation says whose the cluster is to operate on.
-func (o Upgrade) reservation(ctx context.Context, c *valkeyv1.ValkeyCluster, u *valkeyv1.ValkeyUpgrade) (upgrade.Reservation, error) {
+func (o Upgrade) reservation(ctx context.Context, c *valkeyv1.ValkeyCluster, u *valkeyv1.ValkeyUpgrade) (reserve.Fact, error) {
 	r, err := o.Reservations.Of(ctx, c.UID)
-	switch {
-	case err != nil:
-		return upgrade.Reservation{}, fmt.Errorf("read reservation: %w", err)
-	case r.HeldBy(UpgradeRef(u)):
-		return upgrade.Reservation{State: upgrade.Ours}, nil
-	case r.Free():
-		return upgrade.Reservation{State: upgrade.Free}, nil
+	if err != nil {
+		return reserve.Fact{}, fmt.Errorf("read reservation: %w", err)
 	}
-	return upgrade.Reservation{State: upgrade.Others, Holder: r.Holder.Title()}, nil
-}
-
-// UpgradeRef names an upgrade for good.
-func UpgradeRef(u *valkeyv1.ValkeyUpgrade) read.Ref {
-	return read.Ref{Kind: "ValkeyUpgrade." + valkeyv1.GroupVersion.Group, Namespace: u.Namespace, Name: u.Name, UID: u.UID}
+	return r.For(reserve.RefOf(kindOf(upgradeKind), u)), nil
 }
 
 // shardFacts is what a StatefulSet says of itself. One that is lost bears nothing, and its

@@ -10,6 +10,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -29,8 +30,8 @@ func anyUpgrade(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyUpgrade, World) 
 	if r.IntN(4) == 0 {
 		u.Status.UnwellSince = &metav1.Time{Time: time.Unix(1_690_000_000, 0)}
 	}
-	if w.Reservation.State == Free || r.IntN(8) == 0 {
-		w.Reservation = Reservation{State: pick(r, Ours, Ours, Ours, Free, Others, ReservationState(""))}
+	if w.Reservation.State == reserve.Free || r.IntN(8) == 0 {
+		w.Reservation = reserve.Fact{State: pick(r, reserve.Ours, reserve.Ours, reserve.Ours, reserve.Free, reserve.Others, reserve.State(""))}
 	}
 	for range r.IntN(4) {
 		mishap(r, &w)

@@ -9,6 +9,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -21,7 +22,7 @@ func ago(d time.Duration) *metav1.Time { return &metav1.Time{Time: present.Add(-
 // applied, and both of its pods are of the former one.
 func midway(version string, phase fsm.Phase) (*valkeyv1.ValkeyUpgrade, World) {
 	u, w := newUpgrade(), running(version, 2, 1)
-	w.Reservation.State, w.Shards[0].Template, w.Shards[0].Revision = Ours, "9.1.2", "web-0-9.1.2"
+	w.Reservation.State, w.Shards[0].Template, w.Shards[0].Revision = reserve.Ours, "9.1.2", "web-0-9.1.2"
 	w.Nodes[0].Outdated, w.Nodes[1].Outdated = true, true
 	u.Status.Phase, u.Status.ClusterUID = InProgress, "c1"
 	u.Status.Shards = []valkeyv1.ShardUpgrade{
@@ -84,7 +85,7 @@ func TestNoSecondCopyGoes(t *testing.T) {
 	} {
 		u, _ := midway("8.1.1", UpgradingReplicas)
 		w := running("8.1.1", 1, 2)
-		w.Reservation.State, w.Shards[0].Template, w.Shards[0].Revision = Ours, "9.1.2", "web-0-9.1.2"
+		w.Reservation.State, w.Shards[0].Template, w.Shards[0].Revision = reserve.Ours, "9.1.2", "web-0-9.1.2"
 		w.Nodes[0].Outdated, w.Nodes[1].Outdated = true, true
 		u.Status.Shards = u.Status.Shards[:1]
 		change(&w.Nodes[2])

@@ -9,6 +9,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -155,7 +156,7 @@ func TestShardsAreInTurn(t *testing.T) {
 // TestAClusterIsMadeBeforeItIsUpgraded: an upgrade that came first would keep it from being made.
 func TestAClusterIsMadeBeforeItIsUpgraded(t *testing.T) {
 	u, w := midway("8.1.1", ShardPending)
-	w.Reservation.State, w.Cluster.Formed = Free, false
+	w.Reservation.State, w.Cluster.Formed = reserve.Free, false
 	if d := decidePending(input{Obj: u, World: w, Now: present}); len(d.Do) > 0 || d.On != "" {
 		t.Errorf("%+v", d)
 	}

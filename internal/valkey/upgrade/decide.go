@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
@@ -25,13 +27,13 @@ func decidePending(in input) fsm.Decision {
 		return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
 	case w.Cluster.Sight == Gone:
 		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("ValkeyCluster %s to exist", in.Obj.Spec.ClusterRef.Name)
-	case w.Reservation.State == Free && !w.Cluster.Formed: // it needs the reservation itself
+	case w.Reservation.State == reserve.Free && !w.Cluster.Formed: // it needs the reservation itself
 		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("ValkeyCluster %s to be made", in.Obj.Spec.ClusterRef.Name)
-	case w.Reservation.State == Free:
-		return fsm.Do(ReasonReserving, TakeReservation{w.Cluster.UID}).Because("the reservation of ValkeyCluster %s", in.Obj.Spec.ClusterRef.Name)
-	case w.Reservation.State == Ours:
+	case w.Reservation.State == reserve.Free:
+		return fsm.Do(ReasonReserving, take(in)).Because("the reservation of ValkeyCluster %s", in.Obj.Spec.ClusterRef.Name)
+	case w.Reservation.State == reserve.Ours:
 		return fsm.Fire(Reserved, ReasonReserved)
-	case w.Reservation.State == Others:
+	case w.Reservation.State == reserve.Others:
 		return fsm.Wait(ReasonReservedByOther, reserve.Wake.Name).Because("reserved by %s", w.Reservation.Holder)
 	}
 	return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
@@ -44,7 +46,7 @@ func decidePreChecks(in input) fsm.Decision {
 	w := in.World
 	doubt, fit := w.healthyApartFromBroken()
 	switch {
-	case !w.looked() || w.Reservation.State != Ours:
+	case !w.looked() || w.Reservation.State != reserve.Ours:
 		return fsm.Wait(ReasonNotLooked, "cluster", "valkey").In(recheck)
 	case !w.Cluster.Formed || !slices.Contains(standing, w.Cluster.Phase):
 		return waitForHealth(in, "ValkeyCluster "+in.Obj.Spec.ClusterRef.Name+" to be Running, and it is "+string(w.Cluster.Phase))
@@ -101,15 +103,23 @@ func outdatedPod(nodes topology.Nodes) (topology.Node, bool) {
 	return topology.Node{}, false
 }
 
+// take reserves the very cluster that was found.
+func take(in input) fsm.Effect {
+	return reserve.Take{Target: reserve.Ref{
+		Kind:      "ValkeyCluster." + valkeyv1.GroupVersion.Group,
+		Namespace: in.Obj.Namespace, Name: in.Obj.Spec.ClusterRef.Name, UID: types.UID(in.World.Cluster.UID),
+	}}
+}
+
 // keepReservation is the reflex: an upgrade under way that finds its reservation free takes
 // it back before it does anything else.
 func keepReservation(in input) (fsm.Decision, bool) {
 	w := in.World
 	idle := w.Cluster.Sight != Here || w.Cluster.Paused || w.Cluster.Deleting || in.Obj.DeletionTimestamp != nil
-	if w.Reservation.State != Free || in.Obj.Status.Phase == Pending || idle || clusterGone(in) {
+	if w.Reservation.State != reserve.Free || in.Obj.Status.Phase == Pending || idle || clusterGone(in) {
 		return fsm.Decision{}, false
 	}
-	return fsm.Do(ReasonReserving, TakeReservation{w.Cluster.UID}), true
+	return fsm.Do(ReasonReserving, take(in)), true
 }
 
 // beingDeleted holds an upgrade that is on its way out: what it leaves, the cluster keeps.
@@ -127,7 +137,7 @@ func deleting(in input) (string, bool) {
 
 func reservedByOther(in input) (string, bool) {
 	r := in.World.Reservation
-	return "reserved by " + r.Holder, r.State == Others
+	return "reserved by " + r.Holder, r.State == reserve.Others
 }
 
 // clusterGone says that the very cluster that was found is there no more: its name is free,

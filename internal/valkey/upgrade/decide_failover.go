@@ -5,6 +5,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -75,8 +76,8 @@ func (s shardView) ask(in shard, to topology.Node, words string) fsm.Decision {
 		return fsm.Wait(ReasonNoCandidate, "valkey").In(glance).Because("%s: %s", words, doubt)
 	case isSupervised(in) && in.Obj.Annotations[valkeyv1.ApproveAnnotation] != tokenOf(in, s, to):
 		return fsm.Wait(ReasonNotApproved, "self").In(glance).Because("%s: the approval was taken back, or was of another failover", words)
-	case in.World.Reservation.State != Ours:
-		return fsm.Wait(ReasonNotLooked, "reservations").In(glance).Because("the reservation of the cluster")
+	case in.World.Reservation.State != reserve.Ours:
+		return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).In(glance).Because("the reservation of the cluster")
 	}
 	return fsm.Do(ReasonFailingOver, Failover{memberOf(to), memberOf(s.owner), proof}).Because("%s", words)
 }

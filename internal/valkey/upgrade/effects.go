@@ -15,9 +15,6 @@ type Effect interface {
 	effect()
 }
 
-// TakeReservation reserves the cluster with this UID for the upgrade.
-type TakeReservation struct{ ClusterUID string }
-
 // DeletePod deletes the very pod that was seen, so that it returns by the template that its
 // StatefulSet bears. If it were wrong, a copy of the shard, or the only one, would be lost.
 type DeletePod struct {
@@ -38,13 +35,11 @@ type Failover struct {
 // Member is one server: the pod it runs in, where, and what it is called.
 type Member struct{ Pod, Addr, ID string }
 
-func (TakeReservation) effect() {}
-func (DeletePod) effect()       {}
-func (Failover) effect()        {}
+func (DeletePod) effect() {}
+func (Failover) effect()  {}
 
-func (TakeReservation) String() string { return "take-reservation" }
-func (e DeletePod) String() string     { return "delete-pod " + e.Name }
-func (e Failover) String() string      { return fmt.Sprintf("failover %s from %s", e.To.Pod, e.From.Pod) }
+func (e DeletePod) String() string { return "delete-pod " + e.Name }
+func (e Failover) String() string  { return fmt.Sprintf("failover %s from %s", e.To.Pod, e.From.Pod) }
 
 func memberOf(n topology.Node) Member {
 	return Member{Pod: n.Name, Addr: n.Addr, ID: n.Server.ID}

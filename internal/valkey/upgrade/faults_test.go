@@ -11,6 +11,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -40,7 +41,7 @@ func TestFaultHasty(t *testing.T) {
 		s := viewOf(in)
 		n, old := s.outdatedReplica()
 		own, _ := plan.ProveDeletePod(running("8.1.1", 3, 2).Nodes, n.Name, lag) // of another world
-		if !s.isApplied() || !old || n.Leaving || in.World.Reservation.State != Ours || own == nil {
+		if !s.isApplied() || !old || n.Leaving || in.World.Reservation.State != reserve.Ours || own == nil {
 			return decideUpgradingReplicas(in)
 		}
 		return fsm.Do(ReasonReplacing, DeletePod{Name: n.Name, UID: n.UID, Revision: s.set.Revision, Proof: own})

@@ -6,6 +6,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -16,9 +17,9 @@ import (
 func Perform(w World, effect fsm.Effect) World {
 	w = clone(w)
 	switch e := effect.(type) {
-	case TakeReservation:
-		if w.Reservation.State == Free && w.Cluster.UID == e.ClusterUID {
-			w.Reservation = Reservation{State: Ours}
+	case reserve.Take:
+		if w.Cluster.UID == string(e.Target.UID) {
+			w.Reservation = w.Reservation.After(e)
 		}
 	case DeletePod:
 		for i, n := range w.Nodes {

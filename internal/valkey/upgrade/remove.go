@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -55,8 +56,8 @@ func proveBroken(nodes topology.Nodes, n topology.Node) (proof plan.PodProof, do
 }
 
 func (s shardView) delete(in shard, n topology.Node, proof plan.PodProof) fsm.Decision {
-	if in.World.Reservation.State != Ours {
-		return fsm.Wait(ReasonNotLooked, "reservations").In(glance).Because("the reservation of the cluster")
+	if in.World.Reservation.State != reserve.Ours {
+		return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).In(glance).Because("the reservation of the cluster")
 	}
 	return fsm.Do(ReasonReplacing, DeletePod{
 		Name: n.Name, UID: n.UID, Version: n.Version, Set: s.set.Name, Template: s.set.Template, Revision: s.set.Revision, Proof: proof,

@@ -9,6 +9,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -51,7 +52,7 @@ func noteUnhealthy(s *valkeyv1.ValkeyUpgradeStatus, in input) {
 // waitsForCluster says that no shard is at work, and that the cluster is not whole. While
 // it is paused nobody makes it so.
 func waitsForCluster(s *valkeyv1.ValkeyUpgradeStatus, w World) bool {
-	if s.Phase != InProgress || !w.looked() || w.Cluster.Paused || w.Reservation.State != Ours {
+	if s.Phase != InProgress || !w.looked() || w.Cluster.Paused || w.Reservation.State != reserve.Ours {
 		return false
 	}
 	well := w.finished

@@ -8,6 +8,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -25,7 +26,7 @@ func TestATakeoverThatIsNotHeardOfYetIsAwaited(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := running("8.1.1", 1, 1)
-			w.Reservation.State, w.Shards[0].Template = Ours, "9.1.2"
+			w.Reservation.State, w.Shards[0].Template = reserve.Ours, "9.1.2"
 			w.Nodes[0].Outdated = true
 			candidate := w.Nodes[1].Server
 			for i := range candidate.View {

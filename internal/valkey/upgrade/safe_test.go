@@ -8,6 +8,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -60,7 +61,7 @@ func safeWriter(in input, e fsm.Effect) error {
 	if c.Paused || c.Deleting || c.Sight != Here || in.Obj.DeletionTimestamp != nil {
 		return errors.New("acts on a cluster that is paused or goes")
 	}
-	if _, takes := e.(TakeReservation); !takes && in.World.Reservation.State != Ours {
+	if _, takes := e.(reserve.Take); !takes && in.World.Reservation.State != reserve.Ours {
 		return errors.New("acts without the reservation")
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
 const mostBytes = 160 << 10 // of a status: an object may have 1.5 MiB, and is written often
@@ -35,7 +36,7 @@ func TestTheLargestStatusFits(t *testing.T) {
 // BenchmarkPass is one Step and Reduce of an upgrade of 250 shards under way.
 func BenchmarkPass(b *testing.B) {
 	in := input{Obj: newUpgrade(), World: running("8.1.1", 250, 1), Now: time.Unix(1_700_000_000, 0)}
-	in.World.Reservation.State = Ours
+	in.World.Reservation.State = reserve.Ours
 	for range 3 {
 		s, err := Machine.Step(in)
 		if err != nil {

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/reserve"
+
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 // World is what an upgrade may look at.
 type World struct {
-	Cluster     Cluster     `json:"cluster,omitzero"`
-	Reservation Reservation `json:"reservation,omitzero"`
+	Cluster     Cluster      `json:"cluster,omitzero"`
+	Reservation reserve.Fact `json:"reservation,omitzero"`
 	// Template names the pod template that the cluster's controller would apply now for
 	// this upgrade: its hash. "" is not known.
 	Template string `json:"template,omitempty"`
@@ -54,22 +56,6 @@ const (
 )
 
 var standing = []fsm.Phase{ClusterRunning, ClusterDegraded}
-
-// Reservation is who may operate on the cluster.
-type Reservation struct {
-	State  ReservationState `json:"state,omitempty"`
-	Holder string           `json:"holder,omitempty"` // who holds it, for a person
-}
-
-// ReservationState says whose the reservation is; "" is not read.
-type ReservationState string
-
-// The states of the reservation.
-const (
-	Free   ReservationState = "Free" // nobody's, or of somebody gone or at the end
-	Ours   ReservationState = "Ours"
-	Others ReservationState = "Others"
-)
 
 // Shard is the StatefulSet of one shard.
 type Shard struct {

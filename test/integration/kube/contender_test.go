@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/kubetest"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
 // contest is what contenders fight over.
@@ -96,7 +97,7 @@ func mortal(inner client.WithWatch, f *fuse) client.WithWatch {
 // reservations of this contender, which note who held what it is about to take.
 func (c *contender) reservations() kube.Reservations {
 	env := envOf(c.client, c.Namespace)
-	env.OneShot = func(kind string) bool { return kind == lampKind }
+	env.Kinds = lampKinds(true)
 	env.Live = noting{env.Live, &c.holderBefore}
 	return env.Reservations()
 }
@@ -120,7 +121,7 @@ func (n noting) Get(ctx context.Context, key client.ObjectKey, obj client.Object
 var lampKind = "Lamp." + kubetest.GroupVersion.Group
 
 func refOf(l *kubetest.Lamp) read.Ref {
-	return kube.RefOf("Lamp", kubetest.GroupVersion.Group, l)
+	return reserve.RefOf(schema.GroupKind{Group: kubetest.GroupVersion.Group, Kind: "Lamp"}, l)
 }
 
 // round takes a target, if it can, and gives it back in some way.
@@ -165,9 +166,7 @@ func (c *contender) holder(ctx context.Context, target int) (*kubetest.Lamp, err
 // finish makes a holder final, as the last status write of a one-shot does.
 func (c *contender) finish(ctx context.Context, holder *kubetest.Lamp) error {
 	l := holder.DeepCopy()
-	l.Status.Conditions = []metav1.Condition{{
-		Type: fsm.Ready, Status: metav1.ConditionTrue, Reason: "Done", LastTransitionTime: metav1.Now(),
-	}}
+	l.Status.Phase = "Failed"
 	return client.IgnoreNotFound(c.client.Status().Update(ctx, l))
 }
 
@@ -236,4 +235,12 @@ func monotonic() int64 {
 		panic(err) // the clock of all processes on this machine
 	}
 	return now.Nano()
+}
+
+// lampKinds says when lamps rest, as their machine would.
+func lampKinds(oneShot bool) []kube.Kind {
+	return []kube.Kind{{
+		GroupKind: schema.GroupKind{Group: kubetest.GroupVersion.Group, Kind: "Lamp"}, OneShot: oneShot,
+		Rests: func(phase fsm.Phase) bool { return phase == "Steady" || phase == "Failed" },
+	}}
 }

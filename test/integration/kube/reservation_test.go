@@ -9,6 +9,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +18,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/kubetest"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 )
 
@@ -36,7 +38,7 @@ func newReserving(t *testing.T, oneShot bool) reserving {
 	b := lamps(t)
 	namespace := bedtest.Namespace(t, b)
 	r := reserving{T: t, env: envOf(newClient(t, b.Config()), namespace)}
-	r.env.OneShot = func(string) bool { return oneShot }
+	r.env.Kinds = lampKinds(oneShot)
 	r.Reservations = r.env.Reservations()
 	r.target = refOf(create(t, r.env.Client, lampOf(namespace, "target")))
 	r.holder = create(t, r.env.Client, lampOf(namespace, "holder"))
@@ -55,7 +57,7 @@ func (r reserving) must(err error) {
 // refused says that the target is the holder's.
 func (r reserving) refused(err error) {
 	r.Helper()
-	if say := "reserved by Lamp " + r.who.Namespace + "/holder"; fsm.ClassOf(err) != fsm.Changed || fsm.StatusMessage(err) != say {
+	if say := "The target is reserved by Lamp " + r.who.Namespace + "/holder."; fsm.ClassOf(err) != fsm.Changed || fsm.StatusMessage(err) != say {
 		r.Errorf("class %s, says %q: %v", fsm.ClassOf(err), fsm.StatusMessage(err), err)
 	}
 }
@@ -107,9 +109,9 @@ func TestAHolderThatIsGoneIsReplaced(t *testing.T) {
 // A holder that deletes, or ends, is still at work; and one that says nothing for
 // years may be, too.
 func TestALivingHolderIsNeverReplaced(t *testing.T) {
-	says := func(status metav1.ConditionStatus) func(reserving) {
+	stands := func(phase fsm.Phase) func(reserving) {
 		return func(r reserving) {
-			r.holder.Status.Conditions = []metav1.Condition{{Type: fsm.Ready, Status: status, Reason: "Any", LastTransitionTime: metav1.Now()}}
+			r.holder.Status.Phase = phase
 			r.must(r.env.Client.Status().Update(r.Context(), r.holder))
 		}
 	}
@@ -134,12 +136,13 @@ func TestALivingHolderIsNeverReplaced(t *testing.T) {
 		then     func(reserving)
 		replaced bool
 	}{
-		"a standing kind that is ready":        {false, says(metav1.ConditionTrue), false},
-		"a standing kind that has failed":      {false, says(metav1.ConditionFalse), false},
-		"a one-shot that says nothing yet":     {true, func(reserving) {}, false},
-		"a one-shot that cannot see":           {true, says(metav1.ConditionUnknown), false},
-		"a one-shot that is done":              {true, says(metav1.ConditionTrue), true},
-		"a one-shot that has failed":           {true, says(metav1.ConditionFalse), true},
+		"a standing kind that is ready":        {false, stands("Steady"), false},
+		"a standing kind that has failed":      {false, stands("Failed"), false},
+		"a one-shot that was not looked at":    {true, func(reserving) {}, false},
+		"a one-shot at work":                   {true, stands("Working"), false},
+		"a one-shot of a newer version":        {true, stands("Dreaming"), false},
+		"a one-shot that is ready, or done":    {true, stands("Steady"), true},
+		"a one-shot that has failed":           {true, stands("Failed"), true},
 		"one that was last heard of years ago": {true, long, false},
 		"one that is being deleted":            {true, terminating, false},
 	} {
@@ -173,7 +176,7 @@ func TestSweepDeletesTheLeasesOfGoneTargetsOnly(t *testing.T) {
 	r := newReserving(t, false)
 	ctx, c := t.Context(), r.env.Client
 	claim := create(t, c, &corev1.ConfigMap{ObjectMeta: objectMeta(r.Namespace, "claim", nil)})
-	coreRef := kube.RefOf("ConfigMap", "", claim)
+	coreRef := reserve.RefOf(schema.GroupKind{Kind: "ConfigMap"}, claim)
 	gone, renamed := create(t, c, lampOf(r.Namespace, "gone")), create(t, c, lampOf(r.Namespace, "renamed"))
 	elsewhere := read.Ref{Kind: "Thing.elsewhere.statecraft.dev", Namespace: r.Namespace, Name: "a", UID: "elsewhere"}
 	for _, target := range []read.Ref{r.target, refOf(gone), refOf(renamed), coreRef, elsewhere} {
@@ -184,18 +187,20 @@ func TestSweepDeletesTheLeasesOfGoneTargetsOnly(t *testing.T) {
 		r.must(c.Delete(ctx, l))
 	}
 	create(t, c, lampOf(r.Namespace, "renamed")) // another object by that name
-	swept := func(group string, want int) {
+	swept := func(want int, kinds ...schema.GroupKind) {
 		t.Helper()
-		if n, err := r.Sweep(ctx, group); err != nil || n != want {
-			t.Errorf("swept %d Leases of group %q: %v", n, group, err)
+		if n, err := r.Sweep(ctx, kinds...); err != nil || n != want {
+			t.Errorf("swept %d Leases of %v: %v", n, kinds, err)
 		}
 	}
-	swept(kubetest.GroupVersion.Group, 2)
-	swept(kubetest.GroupVersion.Group, 0)
-	swept("", 0)
-	swept("elsewhere.statecraft.dev", 0) // not served: nothing is known
+	lamp, core := schema.GroupKind{Group: kubetest.GroupVersion.Group, Kind: "Lamp"}, schema.GroupKind{Kind: "ConfigMap"}
+	swept(0)
+	swept(2, lamp, core)
+	swept(0, lamp)
+	swept(0, core)
+	swept(0, elsewhere.GroupKind()) // not served: nothing is known
 	r.must(c.Delete(ctx, claim))
-	swept("", 1)
+	swept(1, core)
 	var left coordinationv1.LeaseList
 	r.must(c.List(ctx, &left, client.InNamespace(r.Namespace)))
 	if len(left.Items) != 3 {

@@ -21,7 +21,7 @@ func TestSaveConflictsWhenTheObjectChanged(t *testing.T) {
 		"metadata": `{"metadata":{"annotations":{"theirs":"1"}}}`,
 	} {
 		lamp := create(t, c, lampOf(namespace, what))
-		store := kube.NewStore[*kubetest.Lamp](c)
+		store := kube.NewStore[*kubetest.Lamp](c, c)
 		was, found, err := store.Get(t.Context(), client.ObjectKeyFromObject(lamp))
 		if err != nil || !found {
 			t.Fatalf("found %v: %v", found, err)
@@ -45,7 +45,7 @@ func TestSaveWritesStatusOnly(t *testing.T) {
 	next := was.DeepCopy()
 	next.Status.Phase, next.Status.Seen = on, "dark"
 	next.Spec.Wish = "a user's business"
-	if err := kube.NewStore[*kubetest.Lamp](c).Save(t.Context(), was, next); err != nil {
+	if err := kube.NewStore[*kubetest.Lamp](c, c).Save(t.Context(), was, next); err != nil {
 		t.Fatal(err)
 	}
 	if now := get(t, c, was.DeepCopy()); now.Status.Phase != on || now.Spec.Wish != "" || now.Generation != was.Generation {

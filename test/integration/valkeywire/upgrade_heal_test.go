@@ -11,6 +11,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
@@ -29,7 +30,7 @@ func newHealer(f *fleet, wanted int) *healer {
 			Spec:       valkeyv1.ValkeyClusterSpec{Masters: int32(len(f.world.Shards)), ReplicasPerMaster: &replicas, NodeTimeoutSeconds: 2}, //nolint:gosec // three
 		},
 		world: cluster.World{Formed: true, Template: "t",
-			Reservation: cluster.Reservation{State: cluster.Others, Holder: f.obj.Name}, Upgrade: &cluster.Upgrade{Name: f.obj.Name}},
+			Reservation: reserve.Fact{State: reserve.Others, Holder: f.obj.Name}, Upgrade: &cluster.Upgrade{Name: f.obj.Name}},
 	}
 	h.obj.Status.Phase = cluster.Running
 	for _, s := range f.world.Shards {

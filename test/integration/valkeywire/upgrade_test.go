@@ -11,6 +11,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -108,7 +109,7 @@ func newFleet(t *testing.T, c wiretest.Cluster, replicas int, from, to string) *
 				ReplicationSyncTimeoutSeconds: int32(timeout.Wait.Seconds()), Strategy: valkeyv1.Automatic},
 		},
 		world: upgrade.World{Cluster: upgrade.Cluster{Sight: upgrade.Here, UID: "c1", Phase: upgrade.ClusterRunning, Formed: true},
-			Reservation: upgrade.Reservation{State: upgrade.Free}, Template: to + "+"},
+			Reservation: reserve.Fact{State: reserve.Free}, Template: to + "+"},
 	}
 	for _, version := range []string{from, to} {
 		program, err := servers.Program(t.Context(), version)
@@ -188,8 +189,8 @@ func (f *fleet) look(ctx context.Context) {
 
 func (f *fleet) act(ctx context.Context, effect fsm.Effect) error {
 	switch e := effect.(type) {
-	case upgrade.TakeReservation:
-		f.world.Reservation.State = upgrade.Ours
+	case reserve.Take:
+		f.world.Reservation.State = reserve.Ours
 	case upgrade.DeletePod:
 		return f.replace(e)
 	case upgrade.Failover:

@@ -7,12 +7,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/sim"
@@ -107,18 +107,6 @@ func (s *story) newKeeper(name string) *capturev1.ObjectKeeper {
 
 func (s *story) build(c *sim.Cell) {
 	r := capture.NewKeeper(c.Env(), c.Watch(), s.world.Client.RESTMapper())
-	c.Add(sim.Controller{Reconciler: r, Kind: keeperKind, Echo: r.Store.Wrote, Wakes: s.followers})
-}
-
-// followers are woken as in setup.go: by the UID that they follow.
-func (s *story) followers(change sim.Change) (keys []read.Key) {
-	for _, version := range []*unstructured.Unstructured{change.Was, change.Is} {
-		for _, name := range []string{s.keeper.Name, s.bystander.Name} {
-			k := &capturev1.ObjectKeeper{ObjectMeta: metav1.ObjectMeta{Name: name}}
-			if version != nil && s.world.Find(k) && k.Spec.FollowRef != nil && k.Spec.FollowRef.UID == version.GetUID() {
-				keys = append(keys, client.ObjectKeyFromObject(k))
-			}
-		}
-	}
-	return keys
+	c.Index(capture.Indexes()...)
+	c.Add(sim.Controller{Reconciler: r, Kind: keeperKind, Echo: r.Store.Wrote, Wakes: capture.KeeperWakes(&kube.Waker{})})
 }

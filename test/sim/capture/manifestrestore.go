@@ -19,7 +19,6 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
-	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/test/sim"
 )
 
@@ -120,16 +119,6 @@ func (s *restoreStory) build(c *sim.Cell) {
 	}
 	r := capture.NewManifestRestore(c.Env(), capture.Defaults(), parts)
 	c.Work(parts.Work)
-	c.Add(sim.Controller{Reconciler: r, Kind: manifestRestoreKind, Echo: r.Store.Wrote, Wakes: s.wakes})
-}
-
-// wakes is as in setup: by the requests that were made for this one.
-func (s *restoreStory) wakes(change sim.Change) (keys []read.Key) {
-	if change.GroupVersionKind != volumeRestoreKind || change.Is == nil {
-		return nil
-	}
-	for _, woken := range capture.RestoresOfVolume(context.Background(), change.Is) {
-		keys = append(keys, woken.NamespacedName)
-	}
-	return keys
+	c.Index(capture.Indexes()...)
+	c.Add(sim.Controller{Reconciler: r, Kind: manifestRestoreKind, Echo: r.Store.Wrote, Wakes: capture.ManifestRestoreWakes(&kube.Waker{})})
 }

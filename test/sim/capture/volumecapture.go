@@ -3,7 +3,6 @@ package capture
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +17,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
-	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/bed/parts"
@@ -110,19 +109,8 @@ func (t volumeTale) open(w *sim.World) *sim.Play {
 func (s *volumeStory) build(c *sim.Cell) {
 	config := capture.Defaults()
 	r := capture.NewVolumeCapture(c.Env(), config, c.Watch())
-	c.Add(sim.Controller{Reconciler: r, Kind: volumeCaptureKind, Echo: r.Store.Wrote, Wakes: s.wakes})
-}
-
-// wakes is as in setup: by the names that hold the request's UID, and by claim and volume.
-func (s *volumeStory) wakes(change sim.Change) []read.Key {
-	uid := string(s.request.UID)
-	named := uid != "" && strings.HasSuffix(change.Name, uid)
-	claim := change.GroupVersionKind == claimKind && change.Name == s.claim.Name
-	volume := change.GroupVersionKind == volumeKind && s.mode == capturev1.Detach
-	if named || claim || volume {
-		return []read.Key{client.ObjectKeyFromObject(s.request)}
-	}
-	return nil
+	c.Index(capture.Indexes()...)
+	c.Add(sim.Controller{Reconciler: r, Kind: volumeCaptureKind, Echo: r.Store.Wrote, Wakes: capture.VolumeCaptureWakes(config, &kube.Waker{})})
 }
 
 func (s *volumeStory) begin(ctx context.Context) (err error) {

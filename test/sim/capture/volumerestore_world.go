@@ -31,9 +31,10 @@ import (
 
 func (s *volumeRestoreStory) build(c *sim.Cell) {
 	r := capture.NewVolumeRestore(c.Env(), capture.Defaults())
-	c.Add(sim.Controller{Reconciler: r, Kind: restoreRequestKind, Echo: r.Store.Wrote, Wakes: s.wakes})
+	c.Index(capture.Indexes()...)
+	c.Add(sim.Controller{Reconciler: r, Kind: restoreRequestKind, Echo: r.Store.Wrote, Wakes: capture.VolumeRestoreWakes()})
 	beside := capture.NewRestorer(c.Env(), callDriver{c, s.driver}, capture.RestorerConfig{Driver: s.storage.driver(), Namespace: harness.SystemNamespace})
-	c.Add(sim.Controller{Reconciler: restores{s, beside}, Kind: restoreRequestKind, Wakes: s.wakes})
+	c.Add(sim.Controller{Reconciler: restores{s, beside}, Kind: restoreRequestKind, Woken: s.wakes})
 	c.Wake(restoreRequestKind)(client.ObjectKeyFromObject(s.request)) // as its intent does
 }
 
@@ -94,7 +95,7 @@ func (s *volumeRestoreStory) givenUp() bool {
 	return s.world.Find(r) && (r.Status.Phase == volumerestore.CleaningUp || r.Status.Phase == volumerestore.Failed)
 }
 
-// wakes is as in setup: by the name of the claim, and by the keeper.
+// wakes is what wakes the restorer: the claim by its name, and the keeper.
 func (s *volumeRestoreStory) wakes(change sim.Change) (keys []read.Key) {
 	for _, r := range []*capturev1.VolumeRestoreRequest{s.request, s.second} {
 		claim := change.GroupVersionKind == claimKind && change.Name == r.Spec.VolumeClaimTemplate.Name
