@@ -140,7 +140,7 @@ func TestSlowObjectsHoldFewWorkers(t *testing.T) {
 		slow.Store(true)
 		b.Observe = func(context.Context, *kubetest.Lamp) (world, error) {
 			if slow.Load() {
-				time.Sleep(time.Second)
+				last(time.Second)
 			}
 			return nil, errDark
 		}

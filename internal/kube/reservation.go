@@ -129,11 +129,11 @@ func (r Reservations) Sweep(ctx context.Context, kinds ...schema.GroupKind) (swe
 
 // sweep deletes one Lease whose target is gone. Not known to be gone is not gone.
 func (r Reservations) sweep(ctx context.Context, lease *coordinationv1.Lease, kinds []schema.GroupKind) (gone bool, err error) {
-	target, err := reserve.ParseRef(lease.Annotations[reservationTarget])
-	if err != nil || !slices.ContainsFunc(kinds, target.Is) {
+	target, notOurs := reserve.ParseRef(lease.Annotations[reservationTarget])
+	if notOurs != nil || !slices.ContainsFunc(kinds, target.Is) {
 		return false, nil
 	}
-	if there, err := getRef(ctx, r.Live, r.mapper, target); err != nil || there != nil {
+	if there, unknown := getRef(ctx, r.Live, r.mapper, target); unknown != nil || there != nil {
 		return false, nil
 	}
 	seen := SeenOf(lease)

@@ -192,7 +192,7 @@ func TestWorkerEndsAfterItsLastCommand(t *testing.T) {
 		synctest.Wait()
 		var returned time.Time
 		w.Begin(alice, func(context.Context) (bool, error) { // one that cannot be stopped
-			time.Sleep(3 * time.Second)
+			last(3 * time.Second)
 			returned = time.Now()
 			return false, nil
 		})

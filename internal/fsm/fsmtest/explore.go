@@ -93,6 +93,11 @@ func (x explorer[T, W]) sound(in fsm.Input[T, W], s fsm.Step[T]) error {
 	case d.Reason != "" && !legalReason.MatchString(string(d.Reason)):
 		return fmt.Errorf("%s gives a reason that the API server refuses: %q", p.Phase, d.Reason)
 	}
+	return x.apart(in)
+}
+
+// apart checks that every lane has a name of its own.
+func (x explorer[T, W]) apart(in fsm.Input[T, W]) error {
 	names := map[string]bool{"": true}
 	for _, lane := range x.Bench.lanes(in) {
 		if names[lane] {
