@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/observe"
@@ -39,7 +40,7 @@ type RestoreParts struct {
 	// As is the client of the account of a namespace; its reads are live.
 	As func(namespace string) (client.Client, error)
 	// May says that a requester may do something. Nobody in particular may do nothing.
-	May func(ctx context.Context, who *capturev1.Requester, what *authorizationv1.ResourceAttributes) (bool, error)
+	May func(ctx context.Context, who *meta.Requester, what *authorizationv1.ResourceAttributes) (bool, error)
 }
 
 // NewManifestRestore builds the controller of ManifestRestoreRequests.
@@ -86,13 +87,17 @@ func impersonate(cfg *rest.Config, scheme *runtime.Scheme, mapper apimeta.RESTMa
 }
 
 // mayDo asks the API server what a requester may do.
-func mayDo(c client.Client) func(context.Context, *capturev1.Requester, *authorizationv1.ResourceAttributes) (bool, error) {
-	return func(ctx context.Context, who *capturev1.Requester, what *authorizationv1.ResourceAttributes) (bool, error) {
+func mayDo(c client.Client) func(context.Context, *meta.Requester, *authorizationv1.ResourceAttributes) (bool, error) {
+	return func(ctx context.Context, who *meta.Requester, what *authorizationv1.ResourceAttributes) (bool, error) {
 		if who == nil {
 			return false, nil
 		}
+		extra := map[string]authorizationv1.ExtraValue{}
+		for key, values := range who.Extra {
+			extra[key] = authorizationv1.ExtraValue(values)
+		}
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: who.Username, UID: who.UID, Groups: who.Groups, ResourceAttributes: what,
+			User: who.Username, UID: who.UID, Groups: who.Groups, Extra: extra, ResourceAttributes: what,
 		}}
 		if err := c.Create(ctx, review); err != nil {
 			return false, fmt.Errorf("review access: %w", err)

@@ -92,7 +92,7 @@ type ManifestCaptureRequestSpec struct {
 	RetainAfterDeletion *metav1.Duration `json:"retainAfterDeletion,omitempty"`
 	// requester is who made the request. Admission writes it.
 	// +optional
-	Requester *Requester `json:"requester,omitempty"`
+	Requester *meta.Requester `json:"requester,omitempty"`
 }
 
 // ManifestTarget is one object by name.

@@ -87,7 +87,7 @@ type ManifestRestoreRequestSpec struct {
 	DeadlineSeconds int32 `json:"deadlineSeconds,omitempty"`
 	// requester is who made the request. Admission writes it.
 	// +optional
-	Requester *Requester `json:"requester,omitempty"`
+	Requester *meta.Requester `json:"requester,omitempty"`
 }
 
 // ManifestSource is what to restore from: one of two.

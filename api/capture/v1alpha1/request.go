@@ -7,25 +7,6 @@ import (
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 )
 
-// Requester is who made a request. Admission writes it over whatever was given, so it
-// can be trusted later, when the request is carried out.
-type Requester struct {
-	// username of the user or ServiceAccount.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	Username string `json:"username,omitempty"`
-	// uid of the user, where the authenticator knows one.
-	// +optional
-	// +kubebuilder:validation:MaxLength=128
-	UID string `json:"uid,omitempty"`
-	// groups of the user.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:items:MaxLength=512
-	Groups []string `json:"groups,omitempty"`
-}
-
 // RequestRef names a request, by default in the namespace of the one that refers to it.
 type RequestRef struct {
 	// name of the request.

@@ -111,7 +111,7 @@ type VolumeCaptureRequestSpec struct {
 	RetainAfterDeletion *metav1.Duration `json:"retainAfterDeletion,omitempty"`
 	// requester is who made the request. Admission writes it.
 	// +optional
-	Requester *Requester `json:"requester,omitempty"`
+	Requester *meta.Requester `json:"requester,omitempty"`
 }
 
 // ClaimTarget names a claim.

@@ -74,7 +74,7 @@ type VolumeRestoreRequestSpec struct {
 	Rehearsal *Rehearsal `json:"rehearsal,omitempty"`
 	// requester is who made the request. Admission writes it.
 	// +optional
-	Requester *Requester `json:"requester,omitempty"`
+	Requester *meta.Requester `json:"requester,omitempty"`
 }
 
 // VolumeSource is what to restore from: one of three.

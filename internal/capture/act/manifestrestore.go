@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -28,7 +29,7 @@ type ManifestRestore struct {
 	As func(namespace string) (client.Client, error)
 	// May says that a requester may do something: what admission cannot ask, because it does not see
 	// what a checkpoint holds.
-	May    func(ctx context.Context, who *capturev1.Requester, what *authorizationv1.ResourceAttributes) (bool, error)
+	May    func(ctx context.Context, who *meta.Requester, what *authorizationv1.ResourceAttributes) (bool, error)
 	Mapper apimeta.RESTMapper
 	Now    func() time.Time
 	System string // the operator's namespace, where the keys are

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 )
 
 // object is a captured object with owners, each "Kind/name".
@@ -235,7 +236,7 @@ func TestAClaimWithACapturedVolumeIsAskedFor(t *testing.T) {
 		t.Fatalf("captures %q and %q", plan[0].Capture, plan[1].Capture)
 	}
 	r := newRequest()
-	r.Spec.Requester = &capturev1.Requester{Username: "ann"}
+	r.Spec.Requester = &meta.Requester{Username: "ann"}
 	v, err := VolumeRequest(r, plan[0], "old", nil, createdAt.Add(3000e9))
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -47,7 +48,7 @@ func newShelf() *shelf {
 		class:   &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "disks"}, Provisioner: "disks.example.com"},
 		request: &capturev1.VolumeRestoreRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "back", UID: "r1"}},
 	}
-	s.request.Spec.Requester = &capturev1.Requester{Username: "somebody"} // whom admission has asked
+	s.request.Spec.Requester = &meta.Requester{Username: "somebody"} // whom admission has asked
 	s.daily = finished("daily", &capturev1.ArtifactRef{Kind: "VolumeSnapshotContent", Name: "content", UID: "c1"})
 	s.taken = finished("taken", &capturev1.ArtifactRef{Kind: "PersistentVolume", Name: "volume", UID: "v1"})
 	s.from("daily")

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
@@ -44,7 +45,7 @@ func TestSecurityOfOthersVolumes(t *testing.T) {
 	thief.refused(thief.c, steal("content", content), "may not restore volumesnapshotcontents")
 	thief.refused(thief.c, steal("volume", volume), "may not restore persistentvolumes")
 	forged := steal("forged", foreign)
-	forged.Spec.Requester = &capturev1.Requester{Username: shop.name, Groups: []string{"system:masters"}}
+	forged.Spec.Requester = &meta.Requester{Username: shop.name, Groups: []string{"system:masters"}}
 	thief.refused(thief.c, forged, "may not restore volumecapturerequests")
 	other := capture("not-mine", source.Name, capturev1.Snapshot) // its own namespace has no such claim
 	thief.makes(other)

@@ -8,6 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -50,7 +51,13 @@ func grant(t testing.TB, c client.Client, user, namespace string, rules ...rbacv
 // clientAs acts as somebody else.
 func clientAs(t testing.TB, b *bed.Bed, c client.Client, user string, groups ...string) client.Client {
 	t.Helper()
-	as, err := client.New(b.ConfigFor(user, groups...), client.Options{Scheme: c.Scheme()})
+	return clientOf(t, b.ConfigFor(user, groups...), c)
+}
+
+// clientOf acts as whom a config is of.
+func clientOf(t testing.TB, cfg *rest.Config, c client.Client) client.Client {
+	t.Helper()
+	as, err := client.New(cfg, client.Options{Scheme: c.Scheme()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,18 +12,24 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
+	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
 // forged is what somebody would like to be.
-var forged = capturev1.Requester{Username: "admin", UID: "0", Groups: []string{"system:masters"}}
+var forged = meta.Requester{
+	Username: "admin", UID: "0", Groups: []string{"system:masters"},
+	Extra: map[string]meta.ExtraValue{podName: {"trusted"}},
+}
 
 // requesterOf is where a request says who made it.
-func requesterOf(obj client.Object) **capturev1.Requester {
+func requesterOf(obj client.Object) **meta.Requester {
 	switch r := obj.(type) {
 	case *capturev1.VolumeCaptureRequest:
 		return &r.Spec.Requester
@@ -49,9 +55,13 @@ func TestARequesterCannotBeForged(t *testing.T) {
 	harness.Install(t, b, area)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
 	grant(t, c, "forger", namespace, requests)
-	forger := clientAs(t, b, c, "forger", "guests", "evening-shift")
+	as := b.ConfigFor("forger", "guests", "evening-shift")
+	forger, want := clientOf(t, as, c), harness.WhoAmI(t, as)
+	if want.Username != "forger" || len(want.Groups) != 3 || len(want.Extra) == 0 {
+		t.Fatalf("the API server takes the forger for %+v", want)
+	}
 	for _, obj := range eachKind(namespace) {
-		for name, given := range map[string]*capturev1.Requester{"nothing": nil, "somebody else": &forged} {
+		for name, given := range map[string]*meta.Requester{"nothing": nil, "somebody else": &forged} {
 			t.Run(fmt.Sprintf("%T with %s", obj, name), func(t *testing.T) {
 				made := obj.DeepCopyObject().(client.Object)
 				harness.Eventually(t, soon, poll, func() error {
@@ -59,7 +69,6 @@ func TestARequesterCannotBeForged(t *testing.T) {
 					*requesterOf(made) = given
 					return forger.Create(t.Context(), made, client.DryRunAll)
 				})
-				want := &capturev1.Requester{Username: "forger", Groups: []string{"guests", "evening-shift", "system:authenticated"}}
 				if diff := cmp.Diff(want, *requesterOf(made)); diff != "" {
 					t.Error(diff)
 				}
@@ -83,26 +92,44 @@ func TestAForgedRequesterIsRefusedWhereNobodyStampsIt(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
-	for field, given := range map[string]capturev1.Requester{
-		"spec.requester must":        forged,
-		"spec.requester.uid must":    {Username: "admin", UID: "0", Groups: []string{"system:masters", "system:authenticated"}},
-		"spec.requester.groups must": {Username: "admin", Groups: []string{"system:masters"}},
-	} {
-		if field == "spec.requester must" {
-			given.Username = "somebody"
-		}
-		for _, obj := range eachKind(namespace) {
-			*requesterOf(obj) = given.DeepCopy()
-			harness.Eventually(t, soon, poll, func() error { return refused(t, c, obj, field) })
-		}
-	}
-	for _, obj := range eachKind(namespace) {
-		*requesterOf(obj) = &capturev1.Requester{Username: "admin", Groups: []string{"system:masters", "system:authenticated"}}
-		if err := accepted(t, c, obj); err != nil {
-			t.Error(err)
-		}
+	bound := bearing(b, "pod-a")
+	for name, as := range map[string]*rest.Config{"a certificate": b.Config(), "a token of a pod": bound, "nothing extra": bearing(b, "")} {
+		t.Run(name, func(t *testing.T) {
+			user, is := clientOf(t, as, c), harness.WhoAmI(t, as)
+			for field, forge := range map[string]func(*meta.Requester){
+				"spec.requester must":        func(r *meta.Requester) { r.Username = "somebody" },
+				"spec.requester.uid must":    func(r *meta.Requester) { r.UID = "0" },
+				"spec.requester.groups must": func(r *meta.Requester) { r.Groups = append(r.Groups, "system:masters", "more") },
+				"spec.requester.extra must":  func(r *meta.Requester) { r.Extra = harness.WhoAmI(t, bearing(b, "pod-b")).Extra },
+			} {
+				for _, obj := range eachKind(namespace) {
+					given := is.DeepCopy()
+					forge(given)
+					*requesterOf(obj) = given
+					harness.Eventually(t, soon, poll, func() error { return refused(t, user, obj, field) })
+				}
+			}
+			for _, obj := range eachKind(namespace) {
+				*requesterOf(obj) = is.DeepCopy()
+				if err := accepted(t, user, obj); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
+
+// bearing is an administrator whose token is bound to a pod, as far as the API server can tell.
+func bearing(b *bed.Bed, pod string) *rest.Config {
+	as := b.Config()
+	as.Impersonate = rest.ImpersonationConfig{UserName: "operator", Groups: []string{"system:masters"}}
+	if pod != "" {
+		as.Impersonate.Extra = map[string][]string{podName: {pod}, "example.com/shifts": {"early", "late"}}
+	}
+	return as
+}
+
+const podName = "authentication.kubernetes.io/pod-name"
 
 // TestTheManagerActsForOthers makes requests as the manager does for a restore of manifests: it has
 // looked at the rights of the requester itself.
@@ -115,7 +142,7 @@ func TestTheManagerActsForOthers(t *testing.T) {
 	objs := append(eachKind(namespace), restore(namespace, source{request: "a", namespace: "elsewhere"}), detach(namespace, "data"))
 	for _, obj := range objs {
 		harness.Eventually(t, soon, poll, func() error { return refused(t, manager, obj, "on whose behalf") })
-		want := &capturev1.Requester{Username: "somebody", Groups: []string{"guests"}}
+		want := &meta.Requester{Username: "somebody", Groups: []string{"guests"}, Extra: forged.Extra}
 		*requesterOf(obj) = want
 		if err := manager.Create(t.Context(), obj, client.DryRunAll); err != nil {
 			t.Errorf("%T: %v", obj, err)

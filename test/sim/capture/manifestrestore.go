@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -113,7 +114,7 @@ func (s *restoreStory) build(c *sim.Cell) {
 		As: func(namespace string) (client.Client, error) {
 			return c.As("system:serviceaccount:" + namespace + ":" + act.Account)
 		},
-		May: func(context.Context, *capturev1.Requester, *authorizationv1.ResourceAttributes) (bool, error) {
+		May: func(context.Context, *meta.Requester, *authorizationv1.ResourceAttributes) (bool, error) {
 			return true, nil
 		},
 	}
