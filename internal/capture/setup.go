@@ -36,7 +36,10 @@ import (
 
 // Area is area capture.
 func Area(c Config) kube.AreaSetup {
-	return kube.AreaSetup{Name: "capture", AddToScheme: AddToScheme, Kinds: Kinds(), Setup: func(a *kube.Area) error { return setup(a, c) }}
+	return kube.AreaSetup{
+		Name: "capture", AddToScheme: AddToScheme, Kinds: Kinds(), Caches: Caches(),
+		Setup: func(a *kube.Area) error { return setup(a, c) },
+	}
 }
 
 // Kinds are those that have a machine in the area.

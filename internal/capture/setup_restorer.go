@@ -36,7 +36,7 @@ const (
 // RestorerArea is the process beside a CSI driver.
 func RestorerArea(d csi.Driver, c RestorerConfig) kube.AreaSetup {
 	return kube.AreaSetup{
-		Name: restorerAreaName + c.Driver, AddToScheme: capturev1.AddToScheme,
+		Name: restorerAreaName + c.Driver, AddToScheme: capturev1.AddToScheme, Caches: restorerCaches(),
 		Setup: func(a *kube.Area) error { return setupRestorer(a, d, c) },
 	}
 }
@@ -50,21 +50,21 @@ func setupRestorer(a *kube.Area, d csi.Driver, c RestorerConfig) error {
 	if err != nil {
 		return fmt.Errorf("make controller: %w", err)
 	}
+	requests, err := a.Watch(&capturev1.VolumeRestoreRequest{}, handler.EnqueueRequestsFromMapFunc(RequestedRestore))
+	if err != nil {
+		return fmt.Errorf("watch requests: %w", err)
+	}
+	claims, err := a.Watch(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(ClaimedRestore))
+	if err != nil {
+		return fmt.Errorf("watch claims: %w", err)
+	}
 	waker := &kube.Waker{}
-	for _, s := range []source.Source{
-		waker,
-		mapped(a, &capturev1.VolumeRestoreRequest{}, RequestedRestore),
-		mapped(a, &corev1.PersistentVolumeClaim{}, ClaimedRestore),
-	} {
+	for _, s := range []source.Source{waker, requests, claims} {
 		if err := made.Watch(s); err != nil {
 			return fmt.Errorf("watch for restores: %w", err)
 		}
 	}
 	return a.Every("intents", lookForIntents, func(ctx context.Context) error { return wakeIntents(ctx, a.Env.LiveReader(), c, waker) })
-}
-
-func mapped(a *kube.Area, obj client.Object, wakes handler.MapFunc) source.Source {
-	return source.Kind[client.Object](a.Manager().GetCache(), obj, handler.EnqueueRequestsFromMapFunc(wakes))
 }
 
 // RequestedRestore is the restore of a request. One that is not begun needs nobody.

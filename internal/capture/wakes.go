@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -65,15 +64,13 @@ func ofRequest(obj client.Object, prefix string) string {
 
 // VolumeRestoreWakes are what wakes a restore of a volume.
 func VolumeRestoreWakes() []kube.Wake {
-	claims := &metav1.PartialObjectMetadata{}
-	claims.SetGroupVersionKind(claimKind)
 	by := func(kind string) func(context.Context, read.Reader, client.Object) []read.Key {
 		return func(ctx context.Context, cached read.Reader, obj client.Object) []read.Key {
 			return named(ctx, cached, &capturev1.VolumeRestoreRequestList{}, wokenBy, kind+"/"+obj.GetNamespace()+"/"+obj.GetName())
 		}
 	}
 	return []kube.Wake{
-		{Name: "claims", Of: claims, Find: by("claim")},
+		{Name: "claims", Of: claimNames(), Find: by("claim")},
 		{Name: "captures", Of: &capturev1.VolumeCaptureRequest{}, Find: by("capture")},
 		{Name: "keepers", Of: &capturev1.ObjectKeeper{}, Find: followedBy("VolumeRestoreRequest")},
 	}

@@ -29,6 +29,7 @@ type Area struct {
 	Name     string
 	Env      Env
 	mgr      ctrl.Manager
+	caches   Caches
 	reserves []schema.GroupKind
 }
 
@@ -65,9 +66,17 @@ func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], wakes ...Wake) error 
 	// The pass that saved has said when it wants to look again; the event of its
 	// own save would only repeat it.
 	own.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.Wrote(e.ObjectNew) }
-	sources := []source.Source{source.Kind[client.Object](a.mgr.GetCache(), newOf[T](), &handler.EnqueueRequestForObject{}, own)}
+	objects, err := a.Watch(newOf[T](), &handler.EnqueueRequestForObject{}, own)
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", r.Machine.Kind, err)
+	}
+	sources := []source.Source{objects}
 	for _, w := range wakes {
-		sources = append(sources, w.sources(a)...)
+		of, err := w.sources(a)
+		if err != nil {
+			return fmt.Errorf("watch for %s: %w", r.Machine.Kind, err)
+		}
+		sources = append(sources, of...)
 	}
 	for _, s := range sources {
 		if err := c.Watch(s); err != nil {
@@ -75,4 +84,13 @@ func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], wakes ...Wake) error 
 		}
 	}
 	return nil
+}
+
+// Watch is the source of changes of a kind that the area caches. One that it does not cache would
+// be looked for until the manager gives up, minutes later.
+func (a *Area) Watch(kind client.Object, tells handler.EventHandler, of ...predicate.Predicate) (source.Source, error) {
+	if err := a.caches.Check(kind); err != nil {
+		return nil, err
+	}
+	return source.Kind(a.mgr.GetCache(), kind, tells, of...), nil
 }

@@ -8,15 +8,11 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -31,6 +27,9 @@ type AreaSetup struct {
 	Kinds []Kind
 	// Reserves are the kinds of targets that the area reserves, and whose Leases it sweeps.
 	Reserves []schema.GroupKind
+	// Caches are the kinds that the area reads through its cache, watches or indexes. Any other is
+	// refused; it is read live. The Leases of reservations come with Reserves.
+	Caches []Cached
 }
 
 // Options of the manager process.
@@ -96,10 +95,19 @@ func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error)
 			return nil, fmt.Errorf("register types: %w", err)
 		}
 	}
+	declared := slices.Clone(setup.Caches)
+	if len(setup.Reserves) > 0 {
+		declared = append(declared, ReservationLeases(o.ReservationNamespace))
+	}
+	caches, err := NewCaches(setup.Name, scheme, declared...)
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                        scheme,
 		Logger:                        ctrl.Log.WithValues("area", setup.Name),
-		Cache:                         cacheOptions(o),
+		Cache:                         caches.options(o.Namespaces),
+		NewCache:                      caches.newCache,
 		Metrics:                       metricsserver.Options{BindAddress: "0"}, // the front serves the metrics of all
 		LeaderElection:                !o.Election.Off,
 		LeaderElectionID:              o.Shard.lease(setup.Name),
@@ -112,7 +120,7 @@ func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error)
 	if err != nil {
 		return nil, fmt.Errorf("make manager: %w", err)
 	}
-	area := &Area{Name: setup.Name, mgr: mgr, reserves: setup.Reserves, Env: Env{
+	area := &Area{Name: setup.Name, mgr: mgr, caches: caches, reserves: setup.Reserves, Env: Env{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Now: time.Now,
 		Events:               mgr.GetEventRecorder("statecraft-" + setup.Name),
 		ReservationNamespace: o.ReservationNamespace,
@@ -125,26 +133,6 @@ func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error)
 		}
 	}
 	return mgr, setup.Setup(area)
-}
-
-// cacheOptions limits the caches to namespaces, if any are named, and strips what
-// no machine looks at. Managed fields are often half of an object. Of Leases, those of
-// reservations are looked at, wherever the rest is.
-func cacheOptions(o Options) cache.Options {
-	c := cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{&coordinationv1.Lease{}: {
-			Namespaces: map[string]cache.Config{o.ReservationNamespace: {}},
-			Label:      labels.SelectorFromSet(labels.Set{reservationLabel: "true"}),
-		}},
-	}
-	for _, ns := range slices.Compact(slices.Sorted(slices.Values(o.Namespaces))) {
-		if c.DefaultNamespaces == nil {
-			c.DefaultNamespaces = map[string]cache.Config{}
-		}
-		c.DefaultNamespaces[ns] = cache.Config{}
-	}
-	return c
 }
 
 // synced is ready when all caches are: a replica that waits to be elected is ready, too.

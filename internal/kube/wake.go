@@ -89,12 +89,12 @@ func CheckWakes(declared []fsm.Wake, made []Wake) error {
 }
 
 // sources are what a wake needs of the manager: a watch, or its waker.
-func (w Wake) sources(a *Area) []source.Source {
+func (w Wake) sources(a *Area) ([]source.Source, error) {
 	switch {
 	case w.Waker != nil:
-		return []source.Source{w.Waker}
+		return []source.Source{w.Waker}, nil
 	case w.Of == nil: // an OptionalWatch tells
-		return nil
+		return nil, nil
 	}
 	cached := a.Env.Cached()
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -103,11 +103,15 @@ func (w Wake) sources(a *Area) []source.Source {
 			q.Add(reconcile.Request{NamespacedName: key})
 		}
 	}
-	return []source.Source{source.Kind[client.Object](a.mgr.GetCache(), w.Of, handler.Funcs{
+	changes, err := a.Watch(w.Of, handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { add(ctx, q, nil, e.Object) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { add(ctx, q, e.ObjectOld, e.ObjectNew) },
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { add(ctx, q, e.Object, nil) },
-	})}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("wake %s: %w", w.Name, err)
+	}
+	return []source.Source{changes}, nil
 }
 
 // Tell is an OptionalWatch's way to wakes: it wakes, through a waker, what they find.

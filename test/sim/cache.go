@@ -26,6 +26,9 @@ func (c *Cell) get(ctx context.Context, key client.ObjectKey, obj client.Object)
 	if err != nil {
 		return err
 	}
+	if err := c.declared(obj); err != nil {
+		return err
+	}
 	return c.cross(ctx, op{site: "get " + gvk.Kind, kind: cachedRead, do: func(ctx context.Context, _ *Call) (func(), error) {
 		ref := Ref{gvk, key}
 		if err := c.run.learn(ctx, ref); err != nil {
@@ -44,7 +47,19 @@ func (c *Cell) recall(ref Ref) *unstructured.Unstructured {
 	c.run.mu.Lock()
 	defer c.run.mu.Unlock()
 	moment, _ := c.lags(ref.GroupVersionKind)
-	return c.run.record.asOf(ref, moment)
+	is := c.run.record.asOf(ref, moment)
+	if is == nil || c.caches != nil && !c.caches.Shows(is) {
+		return nil
+	}
+	return is
+}
+
+// declared says that the area caches a kind.
+func (c *Cell) declared(obj runtime.Object) error {
+	if c.caches == nil {
+		return nil
+	}
+	return c.caches.Check(obj)
 }
 
 // learn reads an object that the record knows nothing of.
@@ -76,6 +91,9 @@ func (r *run) learn(ctx context.Context, ref Ref) error {
 func (c *Cell) list(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	gvk, options, err := c.listed(list, opts)
 	if err != nil {
+		return err
+	}
+	if err := c.declared(list); err != nil {
 		return err
 	}
 	return c.cross(ctx, op{site: "list " + gvk.Kind, kind: cachedRead, do: func(ctx context.Context, _ *Call) (func(), error) {
@@ -132,7 +150,7 @@ func (c *Cell) recallAll(gvk schema.GroupVersionKind, o *client.ListOptions) (it
 	moment, _ := c.lags(gvk)
 	for _, ref := range c.run.record.kind(gvk, moment) {
 		is := c.run.record.asOf(ref, moment)
-		if !selected(is, o) {
+		if !selected(is, o) || c.caches != nil && !c.caches.Shows(is) {
 			continue
 		}
 		shown, err := c.run.shown(is)

@@ -24,6 +24,7 @@ type Cell struct {
 	workers     []*kube.Worker
 	samplers    []Sampler
 	indexes     []kube.Index
+	caches      *kube.Caches // nil: every kind, all of it
 
 	// Guarded by run.mu.
 	queue   queue
@@ -61,6 +62,15 @@ func (c *Cell) Add(controller Controller) { c.controllers = append(c.controllers
 
 // Index lets caches be read by indexes.
 func (c *Cell) Index(all ...kube.Index) { c.indexes = append(c.indexes, all...) }
+
+// Cache limits caches to what an area declares.
+func (c *Cell) Cache(declared ...kube.Cached) {
+	caches, err := kube.NewCaches("sim", c.run.lab.scheme, declared...)
+	if err != nil {
+		panic(err) // the manager would not start
+	}
+	c.caches = &caches
+}
 
 // Work lets the jobs of a worker run, command by command.
 func (c *Cell) Work(w *kube.Worker) { c.workers = append(c.workers, w) }
@@ -103,7 +113,7 @@ func (t *Controller) wakes(c *Cell, change Change) (keys []read.Key) {
 	}
 	for _, w := range t.Wakes {
 		if of, tells := tells(w, change, scheme); tells {
-			keys = append(keys, w.Keys(context.Background(), quiet{c}, of(change.Was), of(change.Is))...)
+			keys = append(keys, w.Keys(context.Background(), quiet{c}, of(c.shows(w, change.Was)), of(c.shows(w, change.Is)))...)
 		}
 	}
 	if t.Woken != nil {

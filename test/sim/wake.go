@@ -69,6 +69,15 @@ func (q quiet) List(_ context.Context, list client.ObjectList, opts ...client.Li
 	return apimeta.SetList(list, items)
 }
 
+// shows is an object as the watch of a wake shows it: nil if it is not among those that the area
+// caches. An optional watch shows all.
+func (c *Cell) shows(w kube.Wake, obj *unstructured.Unstructured) *unstructured.Unstructured {
+	if obj == nil || w.Of == nil || c.caches == nil || c.caches.Shows(obj) {
+		return obj
+	}
+	return nil
+}
+
 // indexed says that an object is in the index that a list asks for, if it asks for one.
 func (c *Cell) indexed(gvk schema.GroupVersionKind, obj runtime.Object, o *client.ListOptions) bool {
 	if o.FieldSelector == nil || o.FieldSelector.Empty() {

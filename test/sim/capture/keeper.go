@@ -107,6 +107,7 @@ func (s *story) newKeeper(name string) *capturev1.ObjectKeeper {
 
 func (s *story) build(c *sim.Cell) {
 	r := capture.NewKeeper(c.Env(), c.Watch(), s.world.Client.RESTMapper())
+	c.Cache(capture.Caches()...)
 	c.Index(capture.Indexes()...)
 	c.Add(sim.Controller{Reconciler: r, Kind: keeperKind, Echo: r.Store.Wrote, Wakes: capture.KeeperWakes(&kube.Waker{})})
 }

@@ -153,6 +153,7 @@ func (s *captureStory) build(c *sim.Cell) {
 		Source: simSource{c, s.server}, Work: work, Buffer: act.NewCaptureBuffer(false),
 	})
 	c.Work(work)
+	c.Cache(capture.Caches()...)
 	c.Add(sim.Controller{Reconciler: r, Kind: manifestCaptureKind, Echo: r.Store.Wrote})
 }
 

@@ -120,6 +120,7 @@ func (s *restoreStory) build(c *sim.Cell) {
 	}
 	r := capture.NewManifestRestore(c.Env(), capture.Defaults(), parts)
 	c.Work(parts.Work)
+	c.Cache(capture.Caches()...)
 	c.Index(capture.Indexes()...)
 	c.Add(sim.Controller{Reconciler: r, Kind: manifestRestoreKind, Echo: r.Store.Wrote, Wakes: capture.ManifestRestoreWakes(&kube.Waker{})})
 }

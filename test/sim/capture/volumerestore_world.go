@@ -31,6 +31,7 @@ import (
 
 func (s *volumeRestoreStory) build(c *sim.Cell) {
 	r := capture.NewVolumeRestore(c.Env(), capture.Defaults())
+	c.Cache(capture.Caches()...)
 	c.Index(capture.Indexes()...)
 	c.Add(sim.Controller{Reconciler: r, Kind: restoreRequestKind, Echo: r.Store.Wrote, Wakes: capture.VolumeRestoreWakes()})
 	beside := capture.NewRestorer(c.Env(), callDriver{c, s.driver}, capture.RestorerConfig{Driver: s.storage.driver(), Namespace: harness.SystemNamespace})
