@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -36,7 +37,7 @@ func (e Env) LiveReader() read.Live { return read.Live{Reader: e.Live} }
 
 // Writer is the writer of one controller: its name owns the fields it applies.
 func (e Env) Writer(controller string) Writer {
-	return Writer{client: e.Client, live: e.LiveReader(), owner: client.FieldOwner("statecraft-" + controller)}
+	return Writer{client: e.Client, live: e.LiveReader(), owner: client.FieldOwner(child.Manager(controller))}
 }
 
 // Reservations takes and gives back targets.

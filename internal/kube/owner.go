@@ -5,14 +5,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
-	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
 // sameOwner says that there is controlled by the owner that obj was built for.
 func sameOwner(there, obj metav1.Object) bool {
 	owner := metav1.GetControllerOf(obj)
-	return owner != nil && read.OwnedBy(there, owner.UID)
+	return owner != nil && child.OwnedBy(there, owner.UID)
 }
 
 // Taken is the error for a name that belongs to someone else.

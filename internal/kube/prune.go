@@ -7,73 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/statecraft-dev/statecraft/internal/child"
 )
 
-// emptyStructs are the fields that Go writes although nobody set them, because
-// they are structs and not pointers. Applying them would own them. An empty map
-// anywhere else means something: emptyDir: {} is a volume.
-var emptyStructs = map[string]bool{
-	"metadata": true, "resources": true, "strategy": true, "updateStrategy": true, "securityContext": true, "status": true,
-}
-
-// emptyScalars are the same among scalars. Others mean something: zero replicas,
-// a label without a value.
-var emptyScalars = map[string]any{"serviceName": "", "targetPort": int64(0)}
-
-// words are the maps whose keys are the user's own.
-var words = map[string]bool{"data": true, "stringData": true, "labels": true, "annotations": true, "matchLabels": true, "nodeSelector": true}
-
-// ApplyOf turns a typed object into what server-side apply should own: only what
-// the builder set. Status and what the server writes into metadata are left out.
+// ApplyOf turns a typed object into what server-side apply should own, with its kind.
 func ApplyOf(obj client.Object, scheme *runtime.Scheme) (*unstructured.Unstructured, error) {
 	gvk, err := apiutil.GVKForObject(obj, scheme)
 	if err != nil {
 		return nil, fmt.Errorf("kind of %T: %w", obj, err)
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	u, err := child.Applied(obj)
 	if err != nil {
-		return nil, fmt.Errorf("convert %s: %w", gvk.Kind, err)
+		return nil, err
 	}
-	delete(content, "status")
-	prune(content)
-	u := &unstructured.Unstructured{Object: content}
 	u.SetGroupVersionKind(gvk)
-	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
-		unstructured.RemoveNestedField(u.Object, "metadata", field)
-	}
 	return u, nil
-}
-
-// prune removes nulls, empty structs and empty scalars, the deepest first.
-func prune(m map[string]any) {
-	for key, value := range m {
-		switch v := value.(type) {
-		case map[string]any:
-			if !words[key] {
-				prune(v)
-			}
-		case []any:
-			for _, item := range v {
-				if fields, is := item.(map[string]any); is {
-					prune(fields)
-				}
-			}
-		}
-		if unset(key, value) {
-			delete(m, key)
-		}
-	}
-}
-
-func unset(key string, value any) bool {
-	switch v := value.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return len(v) == 0 && emptyStructs[key]
-	case string, int64:
-		empty, known := emptyScalars[key]
-		return known && v == empty
-	}
-	return false
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -122,7 +123,7 @@ func (a ManifestCapture) findStrays(ctx context.Context, r *capturev1.ManifestCa
 		return fmt.Errorf("list chunks: %w", err)
 	}
 	for _, c := range chunks.Items {
-		if !listed[c.Name] && read.OwnedBy(&c, v.of.Keeper) {
+		if !listed[c.Name] && child.OwnedBy(&c, v.of.Keeper) {
 			v.strays = append(v.strays, c)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -160,7 +161,7 @@ func (j *restoreJob) volumeRequest(ctx context.Context, item manifestrestore.Ite
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read volume restore %s: %w", name, err)
-	case !read.OwnedBy(&v, j.keeper):
+	case !child.OwnedBy(&v, j.keeper):
 		return nil, nil
 	}
 	return &v, nil

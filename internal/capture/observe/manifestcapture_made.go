@@ -12,6 +12,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -27,7 +28,7 @@ func (o ManifestCapture) checkpoint(ctx context.Context, r *capturev1.ManifestCa
 		w.Checkpoint.Sight = request.Missing
 	case err != nil:
 		return fmt.Errorf("read checkpoint %s: %w", name, err)
-	case !read.OwnedBy(point, w.Keeping.UID) || point.DeletionTimestamp != nil:
+	case !child.OwnedBy(point, w.Keeping.UID) || point.DeletionTimestamp != nil:
 		w.Checkpoint.Sight = request.Taken
 	default:
 		w.Checkpoint = manifestcapture.Checkpoint{
@@ -52,7 +53,7 @@ func (o ManifestCapture) leftovers(ctx context.Context, r *capturev1.ManifestCap
 			return fmt.Errorf("list %s: %w", kind, err)
 		}
 		for _, l := range list.Items {
-			if read.OwnedBy(&l, w.Keeping.UID) && l.DeletionTimestamp == nil && len(w.Leftovers) < mostLeftovers {
+			if child.OwnedBy(&l, w.Keeping.UID) && l.DeletionTimestamp == nil && len(w.Leftovers) < mostLeftovers {
 				w.Leftovers = append(w.Leftovers, manifestcapture.Leftover{Kind: kind, Name: l.Name, UID: l.UID, ResourceVersion: l.ResourceVersion})
 			}
 		}

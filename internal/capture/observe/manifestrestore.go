@@ -12,6 +12,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -84,7 +85,7 @@ func (o ManifestRestore) volumes(ctx context.Context, r *capturev1.ManifestResto
 	v := manifestrestore.Volumes{Listed: true}
 	for i := range list.Items {
 		one := &list.Items[i]
-		if !read.OwnedBy(one, keeper) || ended(one.Status.Conditions) {
+		if !child.OwnedBy(one, keeper) || ended(one.Status.Conditions) {
 			continue
 		}
 		v.Unsettled = cmp.Or(v.Unsettled, one.Name)

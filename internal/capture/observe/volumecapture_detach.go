@@ -9,6 +9,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
@@ -87,7 +88,7 @@ func (c capture) holder() (*corev1.PersistentVolumeClaim, error) {
 
 // owns says that the keeper of the request controls an object.
 func (c capture) owns(obj metav1.Object) bool {
-	return c.w.Keeping.Sight == request.Ours && read.OwnedBy(obj, c.w.Keeping.UID)
+	return c.w.Keeping.Sight == request.Ours && child.OwnedBy(obj, c.w.Keeping.UID)
 }
 
 // users looks for a pod that uses the claim, or soon will.

@@ -151,7 +151,7 @@ func (a Cluster) makeUpgrade(ctx context.Context, c *valkeyv1.ValkeyCluster, e c
 	u := &valkeyv1.ValkeyUpgrade{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: c.Namespace, Name: e.Name, Labels: spec.Labels(c),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(c, valkeyv1.GroupVersion.WithKind("ValkeyCluster"))},
+			OwnerReferences: spec.Owner(c),
 		},
 		Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: c.Name}, Image: e.Image},
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -75,7 +76,7 @@ func (a Upgrade) outdated(ctx context.Context, pod *corev1.Pod, e upgrade.Delete
 	}
 	bears := set.Annotations[valkeyv1.TemplateAnnotation] == e.Template && set.Status.ObservedGeneration >= set.Generation &&
 		set.Status.UpdateRevision == e.Revision
-	if !bears || pod.Labels[appsv1.ControllerRevisionHashLabelKey] == e.Revision || !read.OwnedBy(pod, set.UID) {
+	if !bears || pod.Labels[appsv1.ControllerRevisionHashLabelKey] == e.Revision || !child.OwnedBy(pod, set.UID) {
 		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("delete pod %s: it is what its StatefulSet makes, or that has changed", pod.Name)}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
@@ -53,7 +54,7 @@ func (o Cluster) own(ctx context.Context, c *valkeyv1.ValkeyCluster, name string
 		return err
 	case own == nil:
 		a.Missing = true
-	case !read.OwnedBy(own, c.UID):
+	case !child.OwnedBy(own, c.UID):
 		a.Doubt = "Secret " + name + " is somebody else's; remove it, or name the cluster otherwise"
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
@@ -50,7 +51,7 @@ func (o Cluster) ownUpgrades(ctx context.Context, c *valkeyv1.ValkeyCluster) (ow
 		return nil, fmt.Errorf("list upgrades: %w", err)
 	}
 	for i := range list.Items {
-		if u := &list.Items[i]; read.OwnedBy(u, c.UID) && u.DeletionTimestamp == nil {
+		if u := &list.Items[i]; child.OwnedBy(u, c.UID) && u.DeletionTimestamp == nil {
 			phase := string(u.Status.Phase)
 			own = append(own, cluster.OwnUpgrade{Name: u.Name, UID: string(u.UID), Version: u.ResourceVersion, Phase: phase, Ended: upgrade.Ended(u.Status.Phase)})
 		}

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
@@ -46,7 +47,7 @@ func (o Cluster) children(ctx context.Context, c *valkeyv1.ValkeyCluster, w clus
 }
 
 func (o Cluster) child(ctx context.Context, c *valkeyv1.ValkeyCluster, w cluster.World, want spec.Object) (cluster.Child, error) {
-	child := cluster.Child{Ref: cluster.Ref{Kind: spec.KindOf(want), Name: want.GetName()}}
+	is := cluster.Child{Ref: cluster.Ref{Kind: spec.KindOf(want), Name: want.GetName()}}
 	there := reflect.New(reflect.TypeOf(want).Elem()).Interface().(spec.Object)
 	key := read.Key{Namespace: c.Namespace, Name: want.GetName()}
 	err := o.Cached.Get(ctx, key, there)
@@ -54,25 +55,25 @@ func (o Cluster) child(ctx context.Context, c *valkeyv1.ValkeyCluster, w cluster
 		err = o.Live.Get(ctx, key, there)
 	}
 	if apierrors.IsNotFound(err) {
-		return child, nil
+		return is, nil
 	}
 	if err != nil {
-		return child, fmt.Errorf("read %s: %w", child.Ref, err)
+		return is, fmt.Errorf("read %s: %w", is.Ref, err)
 	}
-	if config, is := there.(*corev1.ConfigMap); is && w.KeepsSettings() {
+	if config, ok := there.(*corev1.ConfigMap); ok && w.KeepsSettings() {
 		spec.KeepLive(want.(*corev1.ConfigMap), config)
 	}
-	child.UID, child.Version = string(there.GetUID()), there.GetResourceVersion()
-	child.Foreign = !read.OwnedBy(there, c.UID)
-	child.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
-	child.Settled = settled(there)
-	if budget, is := there.(*policyv1.PodDisruptionBudget); is && spec.Closed(budget) {
-		child.Template = cluster.Closed
+	is.UID, is.Version = string(there.GetUID()), there.GetResourceVersion()
+	is.Foreign = !child.OwnedBy(there, c.UID)
+	is.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
+	is.Settled = settled(there)
+	if budget, ok := there.(*policyv1.PodDisruptionBudget); ok && spec.Closed(budget) {
+		is.Template = cluster.Closed
 	}
-	if set, is := there.(*appsv1.StatefulSet); is {
-		child.Template, child.Image, child.SpecImage = set.Annotations[valkeyv1.TemplateAnnotation], imageOf(set), set.Annotations[spec.ImageAnnotation]
+	if set, ok := there.(*appsv1.StatefulSet); ok {
+		is.Template, is.Image, is.SpecImage = set.Annotations[valkeyv1.TemplateAnnotation], imageOf(set), set.Annotations[spec.ImageAnnotation]
 	}
-	return child, nil
+	return is, nil
 }
 
 // remains is a pod that bears a name which a StatefulSet that is to be made would give. One that nobody controls would be

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
@@ -98,7 +99,7 @@ func (o Cluster) formed(ctx context.Context, c *valkeyv1.ValkeyCluster) (bool, e
 		if err != nil && !apierrors.IsNotFound(err) {
 			return false, fmt.Errorf("read ConfigMap: %w", err)
 		}
-		if err == nil && read.OwnedBy(&config, c.UID) && config.Annotations[valkeyv1.FormedAnnotation] != "" {
+		if err == nil && child.OwnedBy(&config, c.UID) && config.Annotations[valkeyv1.FormedAnnotation] != "" {
 			return true, nil
 		}
 	}
@@ -113,7 +114,7 @@ func (o Cluster) shards(ctx context.Context, c *valkeyv1.ValkeyCluster) (map[str
 	}
 	shards := map[string]*appsv1.StatefulSet{}
 	for i := range list.Items {
-		if s := &list.Items[i]; read.OwnedBy(s, c.UID) {
+		if s := &list.Items[i]; child.OwnedBy(s, c.UID) {
 			shards[s.Name] = s
 		}
 	}

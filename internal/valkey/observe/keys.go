@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
@@ -85,7 +86,7 @@ func (r secretReader) certificates(ctx context.Context, keys *access.Keys) error
 
 // kept says that a Secret is there, and the cluster's own.
 func kept(s *corev1.Secret, c *valkeyv1.ValkeyCluster) bool {
-	return s != nil && read.OwnedBy(s, c.UID)
+	return s != nil && child.OwnedBy(s, c.UID)
 }
 
 func filesOf(s *corev1.Secret) map[string]string {

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
@@ -40,7 +41,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 		shard := shards[spec.ShardName(c, i)]
 		for j := range 1 + replicas {
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
-			if p := byName[n.Name]; p != nil && shard != nil && read.OwnedBy(p, shard.UID) {
+			if p := byName[n.Name]; p != nil && shard != nil && child.OwnedBy(p, shard.UID) {
 				n.Pod = podFacts(n.Pod, p)
 				n.Server, n.Refused = answers.Servers[n.Addr], answers.Refused[n.Addr] && alone(p)
 				if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {

@@ -15,8 +15,8 @@ type Builder struct {
 // is for whoever applies it to say.
 func (b Builder) Children(c *valkeyv1.ValkeyCluster, masters int) []Object {
 	children := []Object{NodesService(c), EndpointService(c), ConfigMap(c), DisruptionBudget(c)}
-	for _, child := range children {
-		stamp(child)
+	for _, obj := range children {
+		stamp(obj)
 	}
 	for i := range masters {
 		children = append(children, b.StatefulSet(c, i))

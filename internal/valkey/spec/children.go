@@ -1,20 +1,21 @@
 package spec
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/statecraft-dev/statecraft/internal/child"
 )
 
 // AppliedAnnotation bears the hash of what a child was built as. A child that
 // bears another is to be applied again.
 const AppliedAnnotation = "valkey.statecraft.dev/applied"
+
+// Stamp is that annotation.
+const Stamp child.Stamp = AppliedAnnotation
 
 // AppliedBeforeAnnotation bears what AppliedAnnotation was before an upgrade came: what
 // goes back to its former template goes back to that stamp as well. Without it a cluster
@@ -30,14 +31,11 @@ const (
 )
 
 // Object is a child.
-type Object interface {
-	metav1.Object
-	runtime.Object
-}
+type Object = child.Object
 
 // KindOf names the kind of a child.
-func KindOf(child Object) string {
-	switch child.(type) {
+func KindOf(obj Object) string {
+	switch obj.(type) {
 	case *corev1.Service:
 		return "Service"
 	case *corev1.ConfigMap:
@@ -47,28 +45,17 @@ func KindOf(child Object) string {
 	case *appsv1.StatefulSet:
 		return "StatefulSet"
 	}
-	return fmt.Sprintf("%T", child)
+	return fmt.Sprintf("%T", obj)
 }
 
 // stamp lets a child bear the hash of what it is built as, whichever release of the
 // node program is in it: a new one is no reason to restart servers.
-func stamp(child Object) {
-	text, err := json.Marshal(anyNodeProgram(child))
-	if err != nil {
-		panic(err) // a Kubernetes type that is not data
-	}
-	annotations := child.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[AppliedAnnotation] = fmt.Sprintf("%x", sha256.Sum256(text))[:16]
-	child.SetAnnotations(annotations)
-}
+func stamp(obj Object) { Stamp.Put(obj, anyNodeProgram(obj)) }
 
-func anyNodeProgram(child Object) Object {
-	s, is := child.(*appsv1.StatefulSet)
+func anyNodeProgram(obj Object) Object {
+	s, is := obj.(*appsv1.StatefulSet)
 	if !is {
-		return child
+		return obj
 	}
 	s = s.DeepCopy()
 	for i := range s.Spec.Template.Spec.InitContainers {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/child"
 )
 
 // EndpointName is the name of the Service that clients connect to, and of the
@@ -49,14 +50,17 @@ func with(labels map[string]string, key, value string) map[string]string {
 	return labels
 }
 
+// Owner is the owner reference of everything that belongs to a cluster.
+func Owner(c *valkeyv1.ValkeyCluster) []metav1.OwnerReference {
+	return child.Controller(c, valkeyv1.GroupVersion.WithKind("ValkeyCluster"))
+}
+
 // owned is the metadata of a child: garbage collection takes it with its cluster.
 func owned(c *valkeyv1.ValkeyCluster, name string, labels map[string]string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Namespace: c.Namespace,
-		Name:      name,
-		Labels:    described(c, labels),
-		OwnerReferences: []metav1.OwnerReference{
-			*metav1.NewControllerRef(c, valkeyv1.GroupVersion.WithKind("ValkeyCluster")),
-		},
+		Namespace:       c.Namespace,
+		Name:            name,
+		Labels:          described(c, labels),
+		OwnerReferences: Owner(c),
 	}
 }

@@ -1,14 +1,12 @@
 package spec
 
 import (
-	"crypto/sha256"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/child"
 )
 
 // What pods bear.
@@ -40,11 +38,7 @@ func (b Builder) TemplateName(c *valkeyv1.ValkeyCluster, v Variant) string {
 	for i := range template.Spec.InitContainers {
 		template.Spec.InitContainers[i].Image = ""
 	}
-	text, err := json.Marshal(template)
-	if err != nil {
-		panic(err) // a Kubernetes type that is not data
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(text))[:16]
+	return child.Hash(template)
 }
 
 // variant is the template of the pods of one shard.
