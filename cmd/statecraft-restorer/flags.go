@@ -12,18 +12,18 @@ import (
 )
 
 type flags struct {
-	address              string
-	within, driverWithin time.Duration
-	metrics, probes      string
-	config               capture.RestorerConfig
-	election             kube.Election
-	log                  zap.Options
+	address         string
+	driverWithin    time.Duration
+	metrics, probes string
+	config          capture.RestorerConfig
+	election        kube.Election
+	log             zap.Options
 }
 
 func parse(args []string) (*flags, error) {
 	f, set := &flags{}, flag.NewFlagSet("statecraft-restorer", flag.ContinueOnError)
 	set.StringVar(&f.address, "csi-address", "/run/csi/socket", "socket of the CSI driver")
-	set.DurationVar(&f.within, "csi-timeout", time.Minute, "how long one call of the driver may take; it is made again after that")
+	set.DurationVar(&f.config.CallTimeout, "csi-timeout", time.Minute, "how long one call of the driver may take; it is made again after that")
 	set.DurationVar(&f.driverWithin, "csi-startup-timeout", 2*time.Minute, "how long the driver may take to answer for the first time")
 	set.StringVar(&f.config.Namespace, "namespace", "statecraft-system", "namespace in which intents and the election Lease are kept")
 	set.StringVar(&f.config.FSType, "default-fstype", "", "file system of volumes whose StorageClass names none")

@@ -56,5 +56,5 @@ func run() error {
 func dial(ctx context.Context, f *flags) (*csi.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.driverWithin)
 	defer cancel()
-	return csi.Dial(ctx, f.address, f.within)
+	return csi.Dial(ctx, f.address, f.config.CallTimeout)
 }

@@ -34,7 +34,7 @@ func restorerCaches() []kube.Cached {
 	return []kube.Cached{{Of: &capturev1.VolumeRestoreRequest{}}, {Of: &corev1.PersistentVolumeClaim{}, Strip: stripClaim}}
 }
 
-// stripClaim leaves what ClaimedRestore looks at.
+// stripClaim leaves what claimedRestore looks at.
 func stripClaim(obj client.Object) {
 	c, is := obj.(*corev1.PersistentVolumeClaim)
 	if !is {

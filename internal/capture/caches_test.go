@@ -52,8 +52,11 @@ func TestCachesHaveWhatWakesAndIndexesNeed(t *testing.T) {
 
 // TestAStrippedClaimLeadsToItsRestore: what the restorer keeps of a claim is all that it looks at.
 func TestAStrippedClaimLeadsToItsRestore(t *testing.T) {
-	if err := caches(t, restorerCaches()).Check(&corev1.PersistentVolumeClaim{}); err != nil {
-		t.Fatal(err)
+	c := caches(t, restorerCaches())
+	for _, w := range RestorerWakes() {
+		if err := c.Check(w.Of); err != nil {
+			t.Fatalf("wake %s: %v", w.Name, err)
+		}
 	}
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{
@@ -65,9 +68,9 @@ func TestAStrippedClaimLeadsToItsRestore(t *testing.T) {
 		}},
 		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound},
 	}
-	whole := ClaimedRestore(t.Context(), claim)
+	whole := claimedRestore(t.Context(), nil, claim)
 	stripClaim(claim)
-	if diff := cmp.Diff(whole, ClaimedRestore(t.Context(), claim)); diff != "" || len(whole) != 1 {
+	if diff := cmp.Diff(whole, claimedRestore(t.Context(), nil, claim)); diff != "" || len(whole) != 1 {
 		t.Errorf("of %v: %s", whole, diff)
 	}
 	if len(claim.Labels) != 0 || len(claim.Annotations) != 1 || claim.Spec.VolumeName != "" || claim.Status.Phase != "" {

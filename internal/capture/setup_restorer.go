@@ -7,15 +7,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/act"
+	"github.com/statecraft-dev/statecraft/internal/capture/observe"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
@@ -27,11 +23,31 @@ import (
 
 const (
 	restores         = 16 // at a time: each may wait for the driver
-	firstRestoreTry  = 200 * time.Millisecond
-	lastRestoreTry   = 30 * time.Second
 	lookForIntents   = 10 * time.Second
 	restorerAreaName = "restorer-"
 )
+
+// RestorerConfig is what the operator of a restorer chose.
+type RestorerConfig struct {
+	Driver      string        // the name that the driver gave itself
+	CallTimeout time.Duration // of one call of the driver
+	Namespace   string        // of intents
+	Metadata    bool          // the driver is told the names of claim and volume
+	FSType      string        // for classes that name none
+}
+
+// NewRestorer builds the controller of restores over a driver. All of its passes may be slow at
+// a time, because they wait for the same driver; an effect makes two calls of it at most, and
+// what is asked again is answered the same.
+func NewRestorer(e kube.Env, d csi.Driver, c RestorerConfig) *kube.Reconciler[*restorer.Restore, restorer.World] {
+	r := kube.NewReconciler(e, &restorer.Machine)
+	r.Store = NewRestoreStore(e, c)
+	r.Observe = observe.Restorer{Live: e.LiveReader(), Driver: c.Driver, Namespace: c.Namespace, Metadata: c.Metadata, FSType: c.FSType}.Observe
+	r.Act = act.Restorer{Writer: e.Writer("restorer"), Live: e.LiveReader(), Driver: d, Namespace: c.Namespace, Now: e.Now}.Act
+	r.Limits.Workers, r.Limits.Slow = restores, restores
+	r.Limits.Act += 2 * c.CallTimeout
+	return r
+}
 
 // RestorerArea is the process beside a CSI driver.
 func RestorerArea(d csi.Driver, c RestorerConfig) kube.AreaSetup {
@@ -42,47 +58,37 @@ func RestorerArea(d csi.Driver, c RestorerConfig) kube.AreaSetup {
 }
 
 func setupRestorer(a *kube.Area, d csi.Driver, c RestorerConfig) error {
-	made, err := controller.New("restorer", a.Manager(), controller.Options{
-		Reconciler: NewRestorer(a.Env, d, c), MaxConcurrentReconciles: restores,
-		RateLimiter:      workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRestoreTry, lastRestoreTry),
-		UsePriorityQueue: ptr.To(false),
-	})
-	if err != nil {
-		return fmt.Errorf("make controller: %w", err)
-	}
-	requests, err := a.Watch(&capturev1.VolumeRestoreRequest{}, handler.EnqueueRequestsFromMapFunc(RequestedRestore))
-	if err != nil {
-		return fmt.Errorf("watch requests: %w", err)
-	}
-	claims, err := a.Watch(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(ClaimedRestore))
-	if err != nil {
-		return fmt.Errorf("watch claims: %w", err)
-	}
 	waker := &kube.Waker{}
-	for _, s := range []source.Source{waker, requests, claims} {
-		if err := made.Watch(s); err != nil {
-			return fmt.Errorf("watch for restores: %w", err)
-		}
+	if err := kube.AddWoken(a, NewRestorer(a.Env, d, c), append(RestorerWakes(), kube.Wake{Name: "intents", Waker: waker})...); err != nil {
+		return err
 	}
 	return a.Every("intents", lookForIntents, func(ctx context.Context) error { return wakeIntents(ctx, a.Env.LiveReader(), c, waker) })
 }
 
-// RequestedRestore is the restore of a request. One that is not begun needs nobody.
-func RequestedRestore(_ context.Context, obj client.Object) []reconcile.Request {
+// RestorerWakes are the watches of a restorer.
+func RestorerWakes() []kube.Wake {
+	return []kube.Wake{
+		{Name: "requests", Of: &capturev1.VolumeRestoreRequest{}, Find: requestedRestore},
+		{Name: "claims", Of: &corev1.PersistentVolumeClaim{}, Find: claimedRestore},
+	}
+}
+
+// requestedRestore is the restore of a request. One that is not begun needs nobody.
+func requestedRestore(_ context.Context, _ read.Reader, obj client.Object) []read.Key {
 	r := obj.(*capturev1.VolumeRestoreRequest)
 	switch r.Status.Phase {
 	case volumerestore.Pending, volumerestore.Preparing, "":
 		return nil
 	}
-	return []reconcile.Request{{NamespacedName: RestoreKey(r.Namespace, r.Name, r.UID, r.Spec.VolumeClaimTemplate.Name)}}
+	return []read.Key{RestoreKey(r.Namespace, r.Name, r.UID, r.Spec.VolumeClaimTemplate.Name)}
 }
 
-// ClaimedRestore is the restore that a claim was made for.
-func ClaimedRestore(_ context.Context, obj client.Object) []reconcile.Request {
+// claimedRestore is the restore that a claim was made for.
+func claimedRestore(_ context.Context, _ read.Reader, obj client.Object) []read.Key {
 	c := obj.(*corev1.PersistentVolumeClaim)
 	uid := c.Annotations[capturev1.RestoreAnnotation]
 	if from := c.Spec.DataSourceRef; uid != "" && from != nil && from.Kind == "VolumeRestoreRequest" && c.Spec.DataSourceRef.APIGroup != nil && *from.APIGroup == capturev1.GroupName {
-		return []reconcile.Request{{NamespacedName: RestoreKey(c.Namespace, from.Name, types.UID(uid), c.Name)}}
+		return []read.Key{RestoreKey(c.Namespace, from.Name, types.UID(uid), c.Name)}
 	}
 	return nil
 }

@@ -44,6 +44,24 @@ func (a *Area) Run(start func(context.Context) error) error {
 // Add runs a reconciler over the objects of its kind, with the wakes that its machine
 // declares.
 func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], wakes ...Wake) error {
+	own := predicate.NewPredicateFuncs(a.Env.Shard.has)
+	// The pass that saved has said when it wants to look again; the event of its
+	// own save would only repeat it.
+	own.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.Wrote(e.ObjectNew) }
+	objects, err := a.Watch(newOf[T](), &handler.EnqueueRequestForObject{}, own)
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", r.Machine.Kind, err)
+	}
+	return run(a, r, []source.Source{objects}, wakes)
+}
+
+// AddWoken runs a reconciler over what its wakes name: its objects are not the API server's,
+// so nothing but the wakes tells of them.
+func AddWoken[T Object[T], W any](a *Area, r *Reconciler[T, W], wakes ...Wake) error {
+	return run(a, r, nil, wakes)
+}
+
+func run[T Object[T], W any](a *Area, r *Reconciler[T, W], sources []source.Source, wakes []Wake) error {
 	if err := r.Machine.Check(); err != nil {
 		return fmt.Errorf("check machine: %w", err)
 	}
@@ -62,15 +80,6 @@ func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], wakes ...Wake) error 
 	if err != nil {
 		return fmt.Errorf("make controller of %s: %w", r.Machine.Kind, err)
 	}
-	own := predicate.NewPredicateFuncs(a.Env.Shard.has)
-	// The pass that saved has said when it wants to look again; the event of its
-	// own save would only repeat it.
-	own.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.Wrote(e.ObjectNew) }
-	objects, err := a.Watch(newOf[T](), &handler.EnqueueRequestForObject{}, own)
-	if err != nil {
-		return fmt.Errorf("watch %s: %w", r.Machine.Kind, err)
-	}
-	sources := []source.Source{objects}
 	for _, w := range wakes {
 		of, err := w.sources(a)
 		if err != nil {

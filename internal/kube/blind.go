@@ -48,15 +48,15 @@ func (b *streaks) forget(key read.Key) {
 
 // cannotObserve ends a pass without a decision. From the third in a row on Ready
 // is Unknown: neither the old True nor False has evidence any more.
-func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, in fsm.Input[T, W], cause error) (time.Duration, error) {
+func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, key read.Key, in fsm.Input[T, W], cause error) (time.Duration, error) {
 	if e, is := read.AsNotYet(cause); is {
 		return e.After, nil
 	}
 	cause = fmt.Errorf("observe: %w", cause)
-	switch blind := r.blind.add(keyOf(in.Obj)) >= blindAfter; {
+	switch blind := r.blind.add(key) >= blindAfter; {
 	case blind && r.Machine.OneShot && overdue(in.Obj.GetProgress(), in.Now):
 		// In an empty World nothing is known, so nothing is done; but its time is over.
-		if again, err := r.decide(ctx, in); err != nil {
+		if again, err := r.decide(ctx, key, in); err != nil {
 			return again, err
 		}
 		return fsm.Never, cause
@@ -75,9 +75,9 @@ func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, in fsm.Input[T, W]
 		return fsm.Never, cause
 	}
 	if err := r.Store.Save(ctx, in.Obj, next); err != nil {
-		return r.notSaved(keyOf(in.Obj), err)
+		return r.notSaved(key, err)
 	}
-	r.Trace.blind(keyOf(next), next, p)
+	r.Trace.blind(key, next, p)
 	return fsm.Never, cause
 }
 

@@ -97,13 +97,13 @@ func (r *Reconciler[T, W]) Pass(ctx context.Context, key read.Key) (again time.D
 	in := fsm.Input[T, W]{Obj: obj, Now: r.Now()}
 	in.World, err = r.observe(ctx, obj)
 	if err != nil && obj.GetDeletionTimestamp() == nil && r.knows(obj) {
-		return r.cannotObserve(ctx, in, err)
+		return r.cannotObserve(ctx, key, in, err)
 	}
 	// What is being deleted is decided upon even blind: in an empty World nothing
 	// is known, so nothing but the deletion can be acted on. And a phase that is
 	// unknown is refused, seeing or not.
 	r.blind.forget(key)
-	return r.decide(ctx, in)
+	return r.decide(ctx, key, in)
 }
 
 // observe returns nothing but a whole World: in half of one, what was not read
@@ -125,7 +125,8 @@ func (r *Reconciler[T, W]) knows(obj T) bool {
 	return known || phase == ""
 }
 
-func (r *Reconciler[T, W]) decide(ctx context.Context, in fsm.Input[T, W]) (time.Duration, error) {
+// decide takes the key that the object was found by: a Store may name objects by more than their names.
+func (r *Reconciler[T, W]) decide(ctx context.Context, key read.Key, in fsm.Input[T, W]) (time.Duration, error) {
 	step, err := r.Machine.Step(in)
 	if err != nil {
 		r.Trace.refused(in.Obj, err)
@@ -136,14 +137,15 @@ func (r *Reconciler[T, W]) decide(ctx context.Context, in fsm.Input[T, W]) (time
 	next := r.Machine.Reduce(in, step, outcomes)
 	if !equality.Semantic.DeepEqual(in.Obj, next.Obj) {
 		if err := r.Store.Save(ctx, in.Obj, next.Obj); err != nil {
-			return r.notSaved(keyOf(in.Obj), err)
+			return r.notSaved(key, err)
 		}
 	}
-	r.conflicts.forget(keyOf(in.Obj))
+	r.conflicts.forget(key)
+	r.Trace.at(key, next.Obj.GetProgress())
 	traceMoves(r.Trace, in, step, next)
 	traceProofs(r.Trace, next.Obj, outcomes)
 	traceFailures(r.Trace, next.Obj, r.place(next.Obj, step.Lane), outcomes)
-	r.then(keyOf(next.Obj), next.Obj, true)
+	r.then(key, next.Obj, true)
 	return next.Again, nil
 }
 
@@ -165,6 +167,7 @@ func (r *Reconciler[T, W]) then(key read.Key, obj T, found bool) {
 func (r *Reconciler[T, W]) act(ctx context.Context, obj T, effects []fsm.Effect) (outcomes []fsm.Outcome) {
 	ctx, cancel := context.WithTimeout(ctx, r.Limits.Act)
 	defer cancel()
+	log := logr.FromContextOrDiscard(ctx).WithValues("phase", obj.GetProgress().Phase)
 	for _, e := range effects {
 		effectCtx, done := r.Trace.effect(ctx, e)
 		ref, err := r.perform(effectCtx, obj, e)
@@ -172,9 +175,10 @@ func (r *Reconciler[T, W]) act(ctx context.Context, obj T, effects []fsm.Effect)
 		done(err)
 		outcomes = append(outcomes, fsm.Outcome{Effect: e, Ref: ref, Err: err})
 		if err != nil {
-			logr.FromContextOrDiscard(ctx).Info("effect failed", "effect", e.String(), "class", fsm.ClassOf(err), "error", err.Error())
+			log.Info("effect failed", "effect", e.String(), "class", fsm.ClassOf(err), "error", err.Error())
 			break
 		}
+		log.V(1).Info("effect performed", "effect", e.String())
 	}
 	return outcomes
 }

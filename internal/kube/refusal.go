@@ -32,7 +32,7 @@ var refusals = []struct {
 	pattern *regexp.Regexp
 	words   string // of what is refused, by whom, and what that said
 }{
-	{ReasonQuotaExceeded, regexp.MustCompile(`exceeded quota: ([^,]+), requested: ([^ ]+)`),
+	{ReasonQuotaExceeded, regexp.MustCompile(`exceeded quota: ([^,]+), requested: ([^ ]+?)(?:, |$)`),
 		`ResourceQuota %[2]s does not allow %[1]s, which asks for %[3]s: free some of it, or raise the quota.`},
 	{ReasonQuotaExceeded, regexp.MustCompile(`failed quota: ([^:]+): (must specify .+)`),
 		`ResourceQuota %[2]s refuses %[1]s: %[3]s.`},

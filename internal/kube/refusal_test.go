@@ -30,7 +30,7 @@ func TestRefusalsNameWhoRefusesAndWhatToDo(t *testing.T) {
 		says []string
 	}{
 		"a quota": {forbidden("exceeded quota: few, requested: services=1, used: services=3, limited: services=3"),
-			ReasonQuotaExceeded, []string{"ResourceQuota few", "services web", "services=1", "raise the quota"}},
+			ReasonQuotaExceeded, []string{"ResourceQuota few", "services web", "asks for services=1: free", "raise the quota"}},
 		"a quota that needs more to be said": {forbidden("failed quota: cpu: must specify limits.cpu for: a"),
 			ReasonQuotaExceeded, []string{"ResourceQuota cpu", "must specify limits.cpu"}},
 		"a webhook": {answer(http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "names.example.com" denied the request: web is no name`),

@@ -106,7 +106,6 @@ func (t *Trace) blind(key read.Key, obj runtime.Object, p *meta.Progress) {
 // traceMoves tells the moves of a pass that was saved. One that ends in failure is a Warning.
 func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T], n fsm.Next[T]) {
 	p := n.Obj.GetProgress()
-	t.at(keyOf(n.Obj), p)
 	if s.Circled {
 		metricReentries.WithLabelValues(t.kind).Inc()
 	}

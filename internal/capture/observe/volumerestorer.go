@@ -49,7 +49,7 @@ func (o Restorer) Observe(ctx context.Context, r *restorer.Restore) (w restorer.
 	if w.Intent, err = o.intent(ctx, r.UID); err != nil {
 		return w, err
 	}
-	if i := w.Intent.Intent; i != nil && !o.mine(i, r) {
+	if i := w.Intent.Intent; i != nil && !i.For(r, o.Driver) {
 		return restorer.World{}, nil // nothing is known, so nothing is done
 	}
 	if s.request, err = o.request(ctx, r); err != nil {
@@ -67,13 +67,6 @@ func (o Restorer) Observe(ctx context.Context, r *restorer.Restore) (w restorer.
 		return w, nil
 	}
 	return w, o.prepare(ctx, &w, s)
-}
-
-// mine says that an intent is of this very request, and of this driver. A claim names its request by annotations
-// that anybody can write, so one in another namespace may name this one's UID; and another driver would look for a
-// volume that it does not have, and take it for one that was never made.
-func (o Restorer) mine(i *restorer.Intent, r *restorer.Restore) bool {
-	return i.Request == restorer.Ref{Namespace: r.Namespace, Name: r.Name, UID: r.UID} && i.Plan.Driver == o.Driver
 }
 
 func (o Restorer) intent(ctx context.Context, uid types.UID) (restorer.Stored, error) {

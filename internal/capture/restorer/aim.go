@@ -1,8 +1,6 @@
 package restorer
 
 import (
-	"slices"
-
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -72,6 +70,8 @@ func turned(in input) (fsm.Decision, bool) {
 		return fsm.Decision{}, false
 	case "":
 		return fsm.Wait(ReasonNotLooked, "requests").In(recheck), true
+	case Idle:
+		return fsm.Fire(Turned, ReasonNothingToDo).Because("The restorer has nothing left to do."), true
 	}
 	return fsm.Fire(Turned, ReasonTurned), true
 }
@@ -80,15 +80,15 @@ func decideIdle(in input) fsm.Decision {
 	w := in.World
 	switch w.aim() {
 	case Claiming:
-		return fsm.Fire(ToClaim, ReasonNoClaim)
+		return fsm.Fire(ToClaim, ReasonNoClaim).Because("The restorer makes the claim before the volume.")
 	case Provisioning:
-		return fsm.Fire(ToProvision, ReasonAsking)
+		return fsm.Fire(ToProvision, ReasonAsking).Because("The restorer asks the CSI driver for volume %s.", w.Intent.Intent.Plan.Name)
 	case Moving:
-		return fsm.Fire(ToMove, ReasonMoving)
+		return fsm.Fire(ToMove, ReasonMoving).Because("The restorer hands PersistentVolume %s to the claim.", w.PV.Name)
 	case Discarding:
-		return fsm.Fire(ToDiscard, ReasonAbandoned)
+		return fsm.Fire(ToDiscard, ReasonAbandoned).Because("The request or its claim is gone, or was given up: the restorer deletes what it made for them.")
 	}
-	if !slices.Contains([]Request{Wanted, GivenUp, ""}, w.Request) { // and a watch tells when that changes
+	if w.Request != Wanted { // and a watch tells when that changes
 		return fsm.Wait(ReasonNothingToDo, "requests")
 	}
 	return fsm.Wait(ReasonNothingToDo, "requests").In(recheck)

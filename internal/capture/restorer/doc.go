@@ -7,6 +7,7 @@
 // or when the volume was deleted again. So whatever crashes, whatever answer is lost, no
 // volume is left in the backend that nobody knows of.
 //
-// Nothing else is remembered: the place of a restore is found from what exists, and the
-// machine's progress lives in memory. A restart is a lost status, which every drill tries.
+// The machine's progress is in the intent as well, while there is one, and else in memory. No
+// decision rests on it: in every phase the place of a restore is found from what exists, so a
+// restart before the intent is a lost status, which every drill tries.
 package restorer

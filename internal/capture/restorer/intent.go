@@ -18,6 +18,13 @@ type Intent struct {
 	Shape   Shape `json:"shape"`
 }
 
+// For says that the intent is of this very request, and of this driver. A claim names its request by annotations
+// that anybody can write, so one in another namespace may name this one's UID; and another driver would look for a
+// volume that it does not have, and take it for one that was never made.
+func (i Intent) For(r *Restore, driver string) bool {
+	return i.Request == Ref{r.Namespace, r.Name, r.UID} && i.Plan.Driver == driver
+}
+
 // Ref names an object for good.
 type Ref struct {
 	Namespace string    `json:"namespace"`

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -16,6 +17,8 @@ const (
 	none         fault = "none"
 	crashBefore  fault = "crash before"
 	crashAfter   fault = "crash after"
+	wipedBefore  fault = "crash before, and the progress is wiped"
+	wipedAfter   fault = "crash after, and the progress is wiped"
 	lostAnswer   fault = "lost answer" // it happened
 	refusedOnce  fault = "refused"     // it did not
 	answersLater fault = "late"        // the driver makes the volume after we have given up on its answer
@@ -42,7 +45,8 @@ type run struct {
 	at     int
 	change func(World) World
 	after  int
-	late   bool // the driver is about to make a volume
+	late   bool          // the driver is about to make a volume
+	stored meta.Progress // in the intent
 }
 
 func newRun(what string, after int, f fault, at int) *run {
@@ -57,7 +61,7 @@ func (r *run) perform(e fsm.Effect) (o fsm.Outcome, survives bool) {
 	o = fsm.Outcome{Effect: e, Ref: answer}
 	struck := r.made == r.at
 	switch {
-	case struck && r.fault == crashBefore:
+	case struck && (r.fault == crashBefore || r.fault == wipedBefore):
 		return o, false
 	case struck && r.fault == refusedOnce:
 		o.Err = &Failure{errors.New("no space")}
@@ -79,12 +83,31 @@ func (r *run) perform(e fsm.Effect) (o fsm.Outcome, survives bool) {
 	if r.made == r.after {
 		r.world = r.change(r.world)
 	}
-	return o, !struck || r.fault != crashAfter
+	return o, !struck || r.fault != crashAfter && r.fault != wipedAfter
 }
 
-// pass is one turn of the restorer; a crash loses all that it remembers.
+// crash loses all that the restorer remembers; what is in the intent it finds again.
+func (r *run) crash() {
+	r.obj = New("shop", "back", "r1")
+	if wiped := r.fault == wipedBefore || r.fault == wipedAfter; !wiped && r.world.Intent.Sight == Intended {
+		r.obj.Status.Progress = *r.stored.DeepCopy()
+	}
+}
+
+// save keeps the progress in the intent that the pass began with, if it is still there.
+func (r *run) save(next *Restore, began IntentSight) {
+	r.obj = next
+	if began == Intended {
+		r.stored = next.Status.Progress
+	}
+	if r.world.Intent.Sight != Intended {
+		r.stored = meta.Progress{}
+	}
+}
+
+// pass is one turn of the restorer.
 func (r *run) pass() error {
-	in := input{Obj: r.obj, World: r.world, Now: r.now}
+	in, intent := input{Obj: r.obj, World: r.world, Now: r.now}, r.world.Intent.Sight
 	step, err := Machine.Step(in)
 	if err == nil {
 		err = safe(in, step)
@@ -96,7 +119,7 @@ func (r *run) pass() error {
 	for _, e := range step.Decision.Do {
 		o, survives := r.perform(e)
 		if !survives {
-			r.obj = New("shop", "back", "r1")
+			r.crash()
 			return nil
 		}
 		if outcomes = append(outcomes, o); o.Err != nil {
@@ -104,7 +127,7 @@ func (r *run) pass() error {
 		}
 	}
 	next := Machine.Reduce(in, step, outcomes)
-	r.obj = next.Obj
+	r.save(next.Obj, intent)
 	r.now = r.now.Add(min(max(next.Again, time.Second), time.Hour))
 	if len(step.Decision.Do) == 0 && !step.Moved() {
 		r.world = Settle(r.obj, r.world)
@@ -113,14 +136,14 @@ func (r *run) pass() error {
 }
 
 // TestNoVolumeLeaks tries every fault at every effect, together with every change after
-// every effect, for a claim that is reserved and one that is not. In the end no intent is left, and the driver has a volume if and only if a
-// PersistentVolume owns it.
+// every effect, for a claim that is reserved and one that is not. In the end no intent is left,
+// and the driver has a volume if and only if a PersistentVolume owns it.
 func TestNoVolumeLeaks(t *testing.T) {
 	const effects = 8 // more than there are
 	runs, volumes := 0, 0
 	for what := range changes {
 		for after := range effects {
-			for _, f := range []fault{none, crashBefore, crashAfter, lostAnswer, refusedOnce, answersLater} {
+			for _, f := range []fault{none, crashBefore, crashAfter, wipedBefore, wipedAfter, lostAnswer, refusedOnce, answersLater} {
 				for at := range 2 * effects {
 					r := newRun(what, after+1, f, at/2+1)
 					r.world.Claim.Reserved = at%2 == 1

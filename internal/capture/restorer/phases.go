@@ -26,7 +26,7 @@ const (
 
 // The reasons of a restore.
 const (
-	ReasonNothingToDo        fsm.Reason = "NothingToDo"        // the request is done, or not ours
+	ReasonNothingToDo        fsm.Reason = "NothingToDo"        // the request is done or given up, or another driver has it
 	ReasonNotLooked          fsm.Reason = "NotLooked"          // something was not read
 	ReasonNoClaim            fsm.Reason = "NoClaim"            // the claim is to be made
 	ReasonWaitingForConsumer fsm.Reason = "WaitingForConsumer" // the class waits for a pod that uses the claim
@@ -56,6 +56,7 @@ var Machine = fsm.Machine[*Restore, World]{
 	Wakes: []fsm.Wake{
 		{Name: "requests", By: fsm.ByWatch},
 		{Name: "claims", By: fsm.ByWatch},
+		{Name: "intents", By: fsm.BySampler}, // of this driver: nobody but a restorer writes them
 	},
 	Rules: fsm.Rules[input]{
 		Start:  Idle,

@@ -2,22 +2,27 @@ package restorer
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
-// Restore is one request as the restorer sees it. It is never stored.
+// Restore is one request as the restorer sees it. Its kind is the request's, so that events
+// are about the request.
 type Restore struct {
+	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 	Status            Status `json:"status,omitzero"`
 }
 
-// Status is what the restorer remembers while it runs.
+// Status is how far a restore is. The intent keeps the progress, if there is one.
 type Status struct {
 	meta.Progress `json:",inline"`
-	// Volume is what the driver has answered. It is asked again after a restart.
+	// Volume is what the driver has answered. It is only kept in memory: after a restart the
+	// driver is asked again, because only it knows whether the volume is still there.
 	Volume *Volume `json:"volume,omitempty"`
 	// Trouble is what it answered instead, if that is worth telling.
 	Trouble *Trouble `json:"trouble,omitempty"`
@@ -43,7 +48,8 @@ const ClaimName = "claim"
 
 // New is a request that was not looked at yet.
 func New(namespace, name string, uid types.UID) *Restore {
-	return &Restore{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: uid}}
+	kind := metav1.TypeMeta{APIVersion: capturev1.GroupVersion.String(), Kind: "VolumeRestoreRequest"}
+	return &Restore{TypeMeta: kind, ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: uid}}
 }
 
 // GetProgress is where the machine keeps its place.
@@ -51,11 +57,14 @@ func (r *Restore) GetProgress() *meta.Progress { return &r.Status.Progress }
 
 // DeepCopy copies all that a pass may change. What the driver answered is only replaced.
 func (r *Restore) DeepCopy() *Restore {
-	next := &Restore{Status: r.Status}
+	next := &Restore{TypeMeta: r.TypeMeta, Status: r.Status}
 	r.ObjectMeta.DeepCopyInto(&next.ObjectMeta)
 	r.Status.Progress.DeepCopyInto(&next.Status.Progress)
 	return next
 }
+
+// DeepCopyObject implements runtime.Object.
+func (r *Restore) DeepCopyObject() runtime.Object { return r.DeepCopy() }
 
 // VolumeName is the name by which the driver is asked for the volume of a request, and the
 // name of its PersistentVolume and of its intent. It is the same in every try.

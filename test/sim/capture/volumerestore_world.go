@@ -41,8 +41,8 @@ func (s *volumeRestoreStory) build(c *sim.Cell) {
 
 // restores lets the restorer be woken by the name of a request. It names one by more.
 type restores struct {
-	story *volumeRestoreStory
-	*capture.Restorer
+	story  *volumeRestoreStory
+	beside reconcile.Reconciler
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -50,7 +50,7 @@ func (r restores) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	for _, asked := range []*capturev1.VolumeRestoreRequest{r.story.request, r.story.second} {
 		if asked.Name == req.Name && asked.UID != "" {
 			key := capture.RestoreKey(asked.Namespace, asked.Name, asked.UID, asked.Spec.VolumeClaimTemplate.Name)
-			return r.Restorer.Reconcile(ctx, reconcile.Request{NamespacedName: key})
+			return r.beside.Reconcile(ctx, reconcile.Request{NamespacedName: key})
 		}
 	}
 	return reconcile.Result{}, nil

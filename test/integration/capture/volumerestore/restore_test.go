@@ -16,6 +16,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
@@ -176,7 +177,7 @@ func heedsQuotas(t *testing.T, s *storage, namespace string) {
 			return err
 		}
 		for _, e := range told.Items {
-			if e.Reason == "RestoreRefused" && e.Regarding.Name == r.Name && strings.Contains(e.Note, "exceeded quota") {
+			if e.Reason == string(kube.ReasonQuotaExceeded) && e.Regarding.Name == r.Name && e.Regarding.Kind == "VolumeRestoreRequest" {
 				return nil
 			}
 		}

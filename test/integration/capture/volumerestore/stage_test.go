@@ -111,7 +111,7 @@ func (p *restorerProcess) start(t *testing.T) {
 	}
 	defer func() { _ = log.Close() }() // the process has its own
 	p.cmd = exec.Command(p.binary, "--kubeconfig="+p.kubeconfig, "--csi-address="+p.socket, "--namespace="+harness.SystemNamespace,
-		"--health-probe-bind-address=0", "--no-leader-election", "--csi-timeout=5s")
+		"--health-probe-bind-address=0", "--no-leader-election", "--csi-timeout=5s", "--zap-log-level=debug")
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
