@@ -70,6 +70,7 @@ func (r Reservations) Take(ctx context.Context, target, who read.Ref) error {
 	}
 	lease.Spec.HolderIdentity = ptr.To(who.String())
 	lease.Spec.LeaseTransitions = ptr.To(res.Transitions + 1)
+	metav1.SetMetaDataLabel(&lease.ObjectMeta, reservationLabel, "true") // watches and sweeps find it by that
 	// The resourceVersion that was judged is the precondition: who was faster, holds it.
 	return Classify(r.client.Update(ctx, &lease))
 }

@@ -220,6 +220,10 @@ func mishap(r *rand.Rand, w *World) {
 		}
 	case 7:
 		*w = nothing(w.Shape)
+	case 22:
+		child.Unlabelled = child.UID != ""
+	case 23:
+		*n = topology.Node{Pod: topology.Pod{Name: n.Name, Shard: n.Shard, Ordinal: n.Ordinal, Stray: true}}
 	default:
 		if n.Server != nil {
 			quarrel(r, n.Server)

@@ -37,6 +37,9 @@ func Perform(w World, effect fsm.Effect) World {
 
 func applyChild(w World, e ApplyChild) {
 	for i, c := range w.Children {
+		if c.Ref == e.Child && !c.Foreign {
+			w.Children[i].Unlabelled = false
+		}
 		switch {
 		case c.Ref != e.Child || c.Foreign || e.Keep && c.Kind != KindConfigMap:
 			continue

@@ -91,10 +91,10 @@ func editedShard(w World) (Child, bool) {
 // hasTemplate says that a shard is known to have a template.
 func hasTemplate(c Child, template string) bool { return template != "" && c.Template == template }
 
-// shardsToRelabel are shards whose pods are as the spec asks, and that do not bear it yet.
+// shardsToRelabel are shards whose pods are as the spec asks, and that do not bear it yet, or that lost their label.
 func shardsToRelabel(w World) []Child {
 	return slices.DeleteFunc(w.unapplied(), func(c Child) bool {
-		return isClosed(c) || c.Kind == KindStatefulSet && c.UID != "" && !hasTemplate(c, w.Template)
+		return isClosed(c) || c.Kind == KindStatefulSet && c.UID != "" && !hasTemplate(c, w.Template) && !c.Unlabelled
 	})
 }
 

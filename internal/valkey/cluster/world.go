@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -76,6 +78,8 @@ type Child struct {
 	Foreign bool   `json:"foreign,omitempty"` // it exists, and somebody else controls it
 	Current bool   `json:"current,omitempty"` // it was applied as it would be applied now
 	Settled bool   `json:"settled,omitempty"` // its own controller has seen it as it is
+	// Unlabelled says that it lost the label by which caches find it.
+	Unlabelled bool `json:"unlabelled,omitempty"`
 	// Of a StatefulSet: the template of its pods, and the image in it.
 	Template string `json:"template,omitempty"`
 	Image    string `json:"image,omitempty"`
@@ -99,7 +103,7 @@ func (w World) recorded(c Child) bool { return c.Kind != KindStatefulSet || c.Sh
 // unapplied lists what does not exist or is not as the spec has it, and can be made so now.
 func (w World) unapplied() []Child {
 	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool {
-		return c.Current || c.Foreign || c.Remains != "" || !w.recorded(c)
+		return c.Current && !c.Unlabelled || c.Foreign || c.Remains != "" || !w.recorded(c)
 	})
 }
 
@@ -185,6 +189,10 @@ func (w World) unattached() (topology.Node, bool) {
 // ready or at which nobody listens, or a server that the others have given up. That
 // one did not answer just now is not enough: a busy server is not a lost one.
 func (w World) lacks() (why string, is bool) {
+	if i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Stray }); i >= 0 {
+		return fmt.Sprintf("pod %s does not belong to its StatefulSet; give it back its labels %s and %s, or remove it if it is no server of the cluster",
+			w.Nodes[i].Name, valkeyv1.ClusterLabel, valkeyv1.ShardLabel), true
+	}
 	if n, unready := w.Nodes.Unready(); unready {
 		return n.Name + " is not ready", true
 	}

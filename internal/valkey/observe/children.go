@@ -66,6 +66,7 @@ func (o Cluster) child(ctx context.Context, c *valkeyv1.ValkeyCluster, w cluster
 	is.UID, is.Version = string(there.GetUID()), there.GetResourceVersion()
 	is.Foreign = !child.OwnedBy(there, c.UID)
 	is.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
+	is.Unlabelled = there.GetLabels()[valkeyv1.ClusterLabel] != c.Name
 	is.Settled = settled(there)
 	if budget, ok := there.(*policyv1.PodDisruptionBudget); ok && spec.Closed(budget) {
 		is.Template = cluster.Closed

@@ -47,7 +47,7 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	if w.Formed, err = o.formed(ctx, c); err != nil {
 		return w, err
 	}
-	shards, err := o.shards(ctx, c)
+	shards, err := o.shards(ctx, c, w.Formed)
 	if err != nil {
 		return w, err
 	}
@@ -68,7 +68,7 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 		}
 	}
 	w.Migration = o.migration(read.Key{Namespace: c.Namespace, Name: c.Name})
-	if w.Nodes, err = o.nodes(ctx, c, w.Shape, shards); err != nil {
+	if w.Nodes, err = o.nodes(ctx, c, record{w.Formed, w.Shape, shards}); err != nil {
 		return w, err
 	}
 	if err := o.applied(ctx, &w, c); err != nil {
@@ -106,8 +106,15 @@ func (o Cluster) formed(ctx context.Context, c *valkeyv1.ValkeyCluster) (bool, e
 	return false, nil
 }
 
+// record is what a cluster consists of: of a formed one, the StatefulSets that exist.
+type record struct {
+	formed bool
+	shape  cluster.Shape
+	shards map[string]*appsv1.StatefulSet // by name
+}
+
 // shards are the StatefulSets of the cluster that exist, by name.
-func (o Cluster) shards(ctx context.Context, c *valkeyv1.ValkeyCluster) (map[string]*appsv1.StatefulSet, error) {
+func (o Cluster) shards(ctx context.Context, c *valkeyv1.ValkeyCluster, formed bool) (map[string]*appsv1.StatefulSet, error) {
 	var list appsv1.StatefulSetList
 	if err := o.Cached.List(ctx, &list, read.InNamespace(c.Namespace), read.Labels(spec.Labels(c))); err != nil {
 		return nil, fmt.Errorf("list StatefulSets: %w", err)
@@ -118,7 +125,10 @@ func (o Cluster) shards(ctx context.Context, c *valkeyv1.ValkeyCluster) (map[str
 			shards[s.Name] = s
 		}
 	}
-	return shards, nil
+	if !formed {
+		return shards, nil
+	}
+	return shards, o.unlabelledShards(ctx, c, shards)
 }
 
 // recorded is the shape of a cluster that was formed: the StatefulSets that exist

@@ -25,6 +25,7 @@ type shelf struct {
 	clusters []valkeyv1.ValkeyCluster
 	configs  []corev1.ConfigMap
 	pods     []corev1.Pod
+	sets     []appsv1.StatefulSet
 }
 
 func (s shelf) Get(_ context.Context, key read.Key, obj client.Object, _ ...client.GetOption) error {
@@ -43,6 +44,20 @@ func (s shelf) Get(_ context.Context, key read.Key, obj client.Object, _ ...clie
 				return nil
 			}
 		}
+	case *corev1.Pod:
+		for i := range s.pods {
+			if client.ObjectKeyFromObject(&s.pods[i]) == key {
+				s.pods[i].DeepCopyInto(o)
+				return nil
+			}
+		}
+	case *appsv1.StatefulSet:
+		for i := range s.sets {
+			if client.ObjectKeyFromObject(&s.sets[i]) == key {
+				s.sets[i].DeepCopyInto(o)
+				return nil
+			}
+		}
 	}
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
@@ -50,6 +65,9 @@ func (s shelf) Get(_ context.Context, key read.Key, obj client.Object, _ ...clie
 func (s shelf) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
 	if pods, is := list.(*corev1.PodList); is {
 		pods.Items = s.pods
+	}
+	if sets, is := list.(*appsv1.StatefulSetList); is {
+		sets.Items = s.sets
 	}
 	return nil
 }
@@ -98,7 +116,7 @@ func TestAPodIsWhoAnswersThere(t *testing.T) {
 		answers[ip+":6379"] = &topology.Server{ID: id}
 	}
 	o := Cluster{Cached: shelf{pods: pods}, Servers: answers, Work: idle{}}
-	nodes, err := o.nodes(t.Context(), c, cluster.Even(3, 1), shards)
+	nodes, err := o.nodes(t.Context(), c, record{shape: cluster.Even(3, 1), shards: shards})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 
 // nodes joins every place there should be with the pod that is there and with what
 // answers at its address.
-func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape cluster.Shape, shards map[string]*appsv1.StatefulSet) (topology.Nodes, error) {
+func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, of record) (topology.Nodes, error) {
 	pods, err := podsOf(ctx, o.Cached, read.Key{Namespace: c.Namespace, Name: c.Name})
 	if err != nil {
 		return nil, err
@@ -36,17 +36,25 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, shape clu
 	if err != nil {
 		return nil, err
 	}
-	nodes := make(topology.Nodes, 0, shape.Nodes())
-	for i, replicas := range shape {
-		shard := shards[spec.ShardName(c, i)]
+	unlabelled, err := o.unlabelledPods(ctx, c, of, byName)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make(topology.Nodes, 0, of.shape.Nodes())
+	for i, replicas := range of.shape {
+		shard := of.shards[spec.ShardName(c, i)]
 		for j := range 1 + replicas {
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
-			if p := byName[n.Name]; p != nil && shard != nil && child.OwnedBy(p, shard.UID) {
-				n.Pod = podFacts(n.Pod, p)
-				n.Server, n.Refused = answers.Servers[n.Addr], answers.Refused[n.Addr] && alone(p)
-				if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
-					return nil, err
-				}
+			p := cmp.Or(byName[n.Name], unlabelled[n.Name])
+			if p == nil || shard == nil || !child.OwnedBy(p, shard.UID) {
+				n.Stray = unlabelled[n.Name] != nil
+				nodes = append(nodes, n)
+				continue
+			}
+			n.Pod = podFacts(n.Pod, p)
+			n.Server, n.Refused = answers.Servers[n.Addr], answers.Refused[n.Addr] && alone(p)
+			if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
+				return nil, err
 			}
 			nodes = append(nodes, n)
 		}

@@ -52,7 +52,7 @@ func (o Upgrade) Observe(ctx context.Context, u *valkeyv1.ValkeyUpgrade) (w upgr
 		return w, err
 	}
 	w.Template = o.Template(c, u)
-	sets, err := of.shards(ctx, c)
+	sets, err := of.shards(ctx, c, w.Cluster.Formed)
 	if err != nil {
 		return w, err
 	}
@@ -60,7 +60,7 @@ func (o Upgrade) Observe(ctx context.Context, u *valkeyv1.ValkeyUpgrade) (w upgr
 	for i, replicas := range shape {
 		w.Shards = append(w.Shards, shardFacts(i, spec.ShardName(c, i), replicas, sets[spec.ShardName(c, i)]))
 	}
-	if w.Nodes, err = of.nodes(ctx, c, shape, sets); err != nil {
+	if w.Nodes, err = of.nodes(ctx, c, record{w.Cluster.Formed, shape, sets}); err != nil {
 		return w, err
 	}
 	w.Captures, err = o.captures(ctx, c, u, w.Nodes)

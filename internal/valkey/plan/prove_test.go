@@ -129,6 +129,8 @@ func TestProveForcedFailover(t *testing.T) {
 		"the link is not seen down yet": {change: after(func(n topology.Nodes) { n[1].Server.Synced = true })},
 		"its pod is gone, and it writes yet": {change: after(func(n topology.Nodes) { n[0].Ended, n[0].UID, n[1].Server.Synced = false, "", true }),
 			doubt: "has a link to its primary"},
+		"its pod lost its labels": {change: after(func(n topology.Nodes) { n[0].Ended, n[0].UID, n[0].Stray = false, "", true }),
+			doubt: "web-0-0 is silent and may be the primary"},
 		"another has less":                 {change: after(func(n topology.Nodes) { second(n, 999) })},
 		"a pod of another shard is silent": {change: after(func(n topology.Nodes) { n[3].Server = nil })},
 		"the primary lives":                {change: func(topology.Nodes) {}, doubt: "its primary web-0-0 answers"},
@@ -194,6 +196,7 @@ func TestProveForget(t *testing.T) {
 	prove(t, id(5), map[string]proofCase{
 		"its pod is gone":             {change: gone},
 		"its pod has ended":           {change: after(func(n topology.Nodes) { n[5].UID, n[5].Ended = "x", true })},
+		"its pod lost its labels":     {change: after(func(n topology.Nodes) { n[5].Stray = true }), doubt: "web-2-1 is silent and may be the one to forget"},
 		"it runs":                     {change: func(topology.Nodes) {}, doubt: "web-2-1 answers to it"},
 		"it runs and holds nothing":   {change: func(n topology.Nodes) { reset(n, 5) }, doubt: "web-2-1 answers to it"},
 		"a pod is silent":             {change: after(func(n topology.Nodes) { n[3].Server = nil }), doubt: "web-1-1 is silent and may be"},

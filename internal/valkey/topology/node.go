@@ -12,7 +12,9 @@ type Node struct {
 }
 
 // MayRun says that it does not answer and is not known to have ended: whoever is not heard may be there.
-func (n Node) MayRun() bool { return n.Server == nil && n.UID != "" && !n.Ended && !n.NeverRan }
+func (n Node) MayRun() bool {
+	return n.Server == nil && (n.UID != "" || n.Stray) && !n.Ended && !n.NeverRan
+}
 
 // RefusesConnections says that nobody listens at a pod whose container is not known to have ended: it has, and its kubelet has
 // not noticed, or it has begun, and its server has not.
@@ -28,6 +30,9 @@ type Pod struct {
 	Host    string `json:"host,omitempty"` // the Kubernetes node; "" until it is scheduled
 	Image   string `json:"image,omitempty"`
 	Ready   bool   `json:"ready,omitempty"` // as Kubernetes judges it
+	// Stray says that a pod of this name exists that its StatefulSet does not control: somebody removed
+	// its labels, and its server may run.
+	Stray bool `json:"stray,omitempty"`
 	// Outdated says that its StatefulSet would make it otherwise by now.
 	Outdated bool `json:"outdated,omitempty"`
 	// NeverRan says that its server has never run: there can be nothing in it.

@@ -127,7 +127,7 @@ func mishap(r *rand.Rand, w *World) {
 		n.Ready, n.Server = false, nil
 		n.Leaving = r.IntN(4) == 0
 	case 13:
-		*n = topology.Node{Pod: topology.Pod{Name: n.Name, Shard: n.Shard, Ordinal: n.Ordinal}}
+		*n = topology.Node{Pod: topology.Pod{Name: n.Name, Shard: n.Shard, Ordinal: n.Ordinal, Stray: r.IntN(2) == 0}}
 	default:
 		if n.Server != nil {
 			quarrel(r, n.Server)

@@ -106,6 +106,22 @@ func TestAHolderThatIsGoneIsReplaced(t *testing.T) {
 	r.must(r.Take(t.Context(), r.target, r.other))
 }
 
+// TestALeaseGetsItsLabelBack: without its label no watch and no sweep finds a Lease, and takers read it all the same.
+func TestALeaseGetsItsLabelBack(t *testing.T) {
+	r := newReserving(t, false)
+	ctx := t.Context()
+	r.must(r.Take(ctx, r.target, r.who))
+	lease := r.lease()
+	lease.Labels = nil
+	r.must(r.env.Client.Update(ctx, lease))
+	r.refused(r.Take(ctx, r.target, r.other))
+	r.must(r.Release(ctx, r.target, r.who))
+	r.must(r.Take(ctx, r.target, r.other))
+	if lease := r.lease(); len(lease.Labels) != 1 {
+		t.Errorf("labels %v", lease.Labels)
+	}
+}
+
 // A holder that deletes, or ends, is still at work; and one that says nothing for
 // years may be, too.
 func TestALivingHolderIsNeverReplaced(t *testing.T) {
