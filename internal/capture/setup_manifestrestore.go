@@ -1,21 +1,17 @@
 package capture
 
 import (
-	"context"
 	"fmt"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/observe"
 	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
 // What restores of manifests need. Objects of users are not here: those are read and written
@@ -39,8 +35,8 @@ type RestoreParts struct {
 	Mapper apimeta.RESTMapper
 	// As is the client of the account of a namespace; its reads are live.
 	As func(namespace string) (client.Client, error)
-	// May says that a requester may do something. Nobody in particular may do nothing.
-	May func(ctx context.Context, who *meta.Requester, what *authorizationv1.ResourceAttributes) (bool, error)
+	// May says whether a requester may do something.
+	May read.May
 }
 
 // NewManifestRestore builds the controller of ManifestRestoreRequests.
@@ -66,42 +62,13 @@ func setupManifestRestore(a *kube.Area, c Config) error {
 	mgr, waker := a.Manager(), &kube.Waker{}
 	parts := RestoreParts{
 		Work: &kube.Worker{Wake: waker.Wake, Slots: make(chan struct{}, restoredAtOnce)}, Mapper: mgr.GetRESTMapper(),
-		As:  impersonate(mgr.GetConfig(), mgr.GetScheme(), mgr.GetRESTMapper()),
-		May: mayDo(mgr.GetClient()),
+		As: func(namespace string) (client.Client, error) {
+			return a.Impersonator().Client(kube.Account(namespace, act.Account))
+		},
+		May: a.Env.May(),
 	}
 	if err := a.Run(parts.Work.Start); err != nil {
 		return fmt.Errorf("run restores: %w", err)
 	}
 	return kube.Add(a, NewManifestRestore(a.Env, c, parts), ManifestRestoreWakes(waker)...)
-}
-
-// impersonate makes clients of the account of a namespace. The API server holds them to what
-// that account may do, escalation of roles included. No groups are named: the API server adds
-// those of a ServiceAccount itself, and the manager needs no right to impersonate groups.
-func impersonate(cfg *rest.Config, scheme *runtime.Scheme, mapper apimeta.RESTMapper) func(string) (client.Client, error) {
-	return func(namespace string) (client.Client, error) {
-		as := rest.CopyConfig(cfg)
-		as.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + act.Account}
-		return client.New(as, client.Options{Scheme: scheme, Mapper: mapper})
-	}
-}
-
-// mayDo asks the API server what a requester may do.
-func mayDo(c client.Client) func(context.Context, *meta.Requester, *authorizationv1.ResourceAttributes) (bool, error) {
-	return func(ctx context.Context, who *meta.Requester, what *authorizationv1.ResourceAttributes) (bool, error) {
-		if who == nil {
-			return false, nil
-		}
-		extra := map[string]authorizationv1.ExtraValue{}
-		for key, values := range who.Extra {
-			extra[key] = authorizationv1.ExtraValue(values)
-		}
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: who.Username, UID: who.UID, Groups: who.Groups, Extra: extra, ResourceAttributes: what,
-		}}
-		if err := c.Create(ctx, review); err != nil {
-			return false, fmt.Errorf("review access: %w", err)
-		}
-		return review.Status.Allowed, nil
-	}
 }

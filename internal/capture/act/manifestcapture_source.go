@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 )
 
 // Source is where objects are read from.
@@ -176,8 +177,10 @@ func (s *Server) in(namespace string) (*rest.RESTClient, error) {
 	if c := s.as[namespace]; c != nil {
 		return c, nil
 	}
-	config := rest.CopyConfig(s.config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + Account}
+	config, err := kube.Impersonate(s.config, kube.Account(namespace, Account))
+	if err != nil {
+		return nil, err
+	}
 	c, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("make client of namespace %s: %w", namespace, err)

@@ -6,12 +6,10 @@ import (
 	"sync"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -27,9 +25,9 @@ type ManifestRestore struct {
 	// As is the client of the account that does for users what they ask for in a namespace.
 	// Its reads are live.
 	As func(namespace string) (client.Client, error)
-	// May says that a requester may do something: what admission cannot ask, because it does not see
+	// May says whether a requester may do something: what admission cannot ask, because it does not see
 	// what a checkpoint holds.
-	May    func(ctx context.Context, who *meta.Requester, what *authorizationv1.ResourceAttributes) (bool, error)
+	May    read.May
 	Mapper apimeta.RESTMapper
 	Now    func() time.Time
 	System string // the operator's namespace, where the keys are

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -147,12 +146,12 @@ func (j *restoreJob) secrets(ctx context.Context, spec *capturev1.ManifestCheckp
 	if spec.Encryption == nil || j.stage != manifestrestore.Plan {
 		return nil
 	}
-	may, err := j.May(ctx, j.request.Spec.Requester, &authorizationv1.ResourceAttributes{Verb: "get", Resource: "secrets", Namespace: j.request.Namespace})
+	access, err := j.May(ctx, j.request.Spec.Requester, read.Right{Verb: "get", Resource: "secrets", Namespace: j.request.Namespace})
 	switch {
 	case err != nil:
 		return fmt.Errorf("ask whether the requester may get secrets: %w", err)
-	case !may:
-		return &refused{capturev1.ReasonForbidden, "the checkpoint holds Secrets, and the requester may not get secrets of namespace " + j.request.Namespace}
+	case !access.Allowed:
+		return &refused{capturev1.ReasonForbidden, "the checkpoint holds Secrets, and " + access.Why}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -64,14 +63,14 @@ func (j *restoreJob) captured(ctx context.Context, item manifestrestore.Item) (*
 		return nil, &refused{capturev1.ReasonNotFound, "the namespace that the volume of claim " + item.Name + " was captured in is gone, and with it " + name}
 	}
 	if from != j.request.Namespace {
-		may, err := j.May(ctx, j.request.Spec.Requester, &authorizationv1.ResourceAttributes{
+		access, err := j.May(ctx, j.request.Spec.Requester, read.Right{
 			Verb: "restore", Group: capturev1.GroupVersion.Group, Resource: "volumecapturerequests", Namespace: from, Name: item.Capture,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("ask whether the requester may restore %s: %w", name, err)
 		}
-		if !may {
-			return nil, &refused{capturev1.ReasonForbidden, "the requester may not restore " + name}
+		if !access.Allowed {
+			return nil, &refused{capturev1.ReasonForbidden, "the volume of claim " + item.Name + " cannot be restored: " + access.Why}
 		}
 	}
 	var c capturev1.VolumeCaptureRequest

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +19,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/test/sim"
 )
 
@@ -114,8 +114,8 @@ func (s *restoreStory) build(c *sim.Cell) {
 		As: func(namespace string) (client.Client, error) {
 			return c.As("system:serviceaccount:" + namespace + ":" + act.Account)
 		},
-		May: func(context.Context, *meta.Requester, *authorizationv1.ResourceAttributes) (bool, error) {
-			return true, nil
+		May: func(context.Context, *meta.Requester, read.Right) (read.Access, error) {
+			return read.Access{Allowed: true}, nil
 		},
 	}
 	r := capture.NewManifestRestore(c.Env(), capture.Defaults(), parts)
