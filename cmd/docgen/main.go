@@ -9,11 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/statecraft-dev/statecraft/internal/capture"
-	"github.com/statecraft-dev/statecraft/internal/kube"
 )
 
 func main() {
@@ -55,8 +51,8 @@ func reference(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := map[string]string{"metrics.md": metricsPage(slices.Concat(kube.Metrics(), capture.Metrics())), "kernel.md": kernelText}
-	for _, m := range machines {
+	pages := map[string]string{"metrics.md": metricsPage(metrics()), "kernel.md": kernelText}
+	for _, m := range machines() {
 		said, err := m.constants(root)
 		if err != nil {
 			return nil, err
@@ -65,7 +61,7 @@ func reference(root string) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		pages[strings.ToLower(m.kind)+".md"] = page
+		pages[strings.ToLower(m.Kind)+".md"] = page
 	}
 	return pages, nil
 }

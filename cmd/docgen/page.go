@@ -22,7 +22,7 @@ func (m machine) page(said, kernel []constant) (string, error) {
 	}
 	// A guard, a deadline and a failed effect give the name of their event as reason.
 	events := slices.Concat(said, kernel)
-	for _, reason := range m.drawing.Reasons() {
+	for _, reason := range m.Drawing.Reasons() {
 		if find(reasons, string(reason)) == "" {
 			reasons = append(reasons, constant{kind: "Reason", value: string(reason), doc: find(events, string(reason))})
 		}
@@ -31,15 +31,15 @@ func (m machine) page(said, kernel []constant) (string, error) {
 	var errs []error
 	for _, c := range reasons {
 		if c.doc == "" {
-			errs = append(errs, fmt.Errorf("%s: the reason %s has no doc sentence", m.kind, c.value))
+			errs = append(errs, fmt.Errorf("%s: the reason %s has no doc sentence", m.Kind, c.value))
 		}
 		rows = append(rows, fmt.Sprintf("| `%s` | %s |", c.value, c.doc))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return "", err
 	}
-	return "# " + m.kind + "\n\n" + generated +
-		"## Phases\n\n" + m.drawing.Reference() +
+	return "# " + m.Kind + "\n\n" + generated +
+		"## Phases\n\n" + m.Drawing.Reference() +
 		"\n## Reasons\n\nWhat conditions, events and the history give as the reason.\n\n" +
 		table("| reason | what it says |", rows), nil
 }

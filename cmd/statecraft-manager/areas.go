@@ -1,48 +1,49 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/statecraft-dev/statecraft/internal/capture"
+	"github.com/statecraft-dev/statecraft/internal/areas"
 	"github.com/statecraft-dev/statecraft/internal/kube"
-	"github.com/statecraft-dev/statecraft/internal/valkey"
-	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
 
-// areas are all there are, in the order in which they are set up.
-func areas(f *flags) []kube.AreaSetup {
-	return []kube.AreaSetup{capture.Area(f.capture), valkey.Area(spec.Builder{NodeImage: f.valkeyNode})}
-}
-
-// kinds are those of all areas, whichever are run: a reservation may be held by any.
-func kinds(f *flags) (all []kube.Kind) {
-	for _, a := range areas(f) {
-		all = append(all, a.Kinds...)
+// bind binds the flags of every area that this program runs; the result sets them up, in their order.
+func bind(set *flag.FlagSet) (setups []func() kube.AreaSetup) {
+	for _, a := range areas.All() {
+		if a.Program == areas.ManagerProgram {
+			setups = append(setups, a.Setup(set))
+		}
 	}
-	return all
-}
-
-func areaNames() (names []string) {
-	for _, a := range areas(&flags{}) {
-		names = append(names, a.Name)
-	}
-	return names
+	return setups
 }
 
 // pick finds the areas named; none named is an error, not all.
-func pick(f *flags) (picked []kube.AreaSetup, err error) {
-	areas, names := areas(f), list(f.areas)
-	for _, name := range names {
-		i := slices.IndexFunc(areas, func(a kube.AreaSetup) bool { return a.Name == name })
+func pick(setups []func() kube.AreaSetup, named []string) (picked []kube.AreaSetup, err error) {
+	var known []kube.AreaSetup
+	for _, setup := range setups {
+		known = append(known, setup())
+	}
+	for _, name := range named {
+		i := slices.IndexFunc(known, func(a kube.AreaSetup) bool { return a.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("there is no area %q: --areas takes %s", name, strings.Join(areaNames(), ","))
 		}
-		picked = append(picked, areas[i])
+		picked = append(picked, known[i])
 	}
 	if len(picked) == 0 {
 		return nil, fmt.Errorf("no area to run: --areas takes %s", strings.Join(areaNames(), ","))
 	}
 	return picked, nil
+}
+
+func areaNames() (names []string) {
+	for _, a := range areas.All() {
+		if a.Program == areas.ManagerProgram {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
-	"github.com/statecraft-dev/statecraft/internal/capture"
+	"github.com/statecraft-dev/statecraft/internal/areas"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 )
 
@@ -16,8 +16,7 @@ type flags struct {
 	areas, namespaces, shard string
 	reservations, tracing    string
 	metrics, probes          string
-	valkeyNode               string
-	capture                  capture.Config
+	setups                   []func() kube.AreaSetup
 	election                 kube.Election
 	qps                      float32
 	burst                    int
@@ -33,13 +32,7 @@ func parse(args []string) (*flags, error) {
 	set.StringVar(&f.metrics, "metrics-bind-address", ":8443", "address of the metrics over TLS, for those who may get /metrics; 0 is off")
 	set.StringVar(&f.probes, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 is off")
 	set.StringVar(&f.tracing, "tracing-endpoint", "", "host:port of an OTLP collector (gRPC, no TLS) for spans; off if empty")
-	set.StringVar(&f.valkeyNode, "valkey-node-image", "statecraft.local/valkey-node:dev", "image of statecraft-valkey-node, which is copied into every pod of area valkey")
-	f.capture = capture.Defaults()
-	set.StringVar(&f.capture.Namespace, "capture-namespace", f.capture.Namespace, "namespace in which area capture keeps keys and holders of detached volumes")
-	set.DurationVar(&f.capture.NamespaceGrace, "capture-namespace-grace", f.capture.NamespaceGrace, "how long captures outlive a namespace that is deleted as a whole")
-	set.DurationVar(&f.capture.TTLFailed, "capture-ttl-failed", f.capture.TTLFailed, "how long after its end a failed capture is deleted; 0 is never")
-	set.DurationVar(&f.capture.TTLSucceeded, "capture-ttl-succeeded", f.capture.TTLSucceeded, "how long after its end a capture is deleted, and with it what was captured; 0 is never")
-	set.Int64Var(&f.capture.CheckpointBudget, "capture-checkpoint-budget", f.capture.CheckpointBudget, "bytes that all checkpoints should hold in etcd at most; a metric for alerts, nothing is refused")
+	f.setups = bind(set)
 	set.BoolVar(&f.election.Off, "no-leader-election", false, "do not elect a leader; for a single process only")
 	set.StringVar(&f.election.Namespace, "leader-election-namespace", "statecraft-system", "namespace of the election Leases, one per area")
 	set.DurationVar(&f.election.LeaseDuration, "lease-duration", 15*time.Second, "how long a leader that is not heard of stays leader")
@@ -57,7 +50,7 @@ func parse(args []string) (*flags, error) {
 }
 
 func (f *flags) options() (kube.Options, error) {
-	picked, err := pick(f)
+	picked, err := pick(f.setups, list(f.areas))
 	if err != nil {
 		return kube.Options{}, err
 	}
@@ -66,7 +59,7 @@ func (f *flags) options() (kube.Options, error) {
 		return kube.Options{}, err
 	}
 	return kube.Options{
-		Areas: picked, Kinds: kinds(f),
+		Areas: picked, Kinds: areas.Kinds(),
 		Namespaces: list(f.namespaces), Shard: shard, ReservationNamespace: f.reservations,
 		Election: f.election, MetricsAddress: f.metrics, ProbeAddress: f.probes,
 	}, nil

@@ -1,3 +1,4 @@
+// Package harness installs the product on a bed, and has what tests on a real API server need.
 package harness
 
 import (
@@ -43,4 +44,12 @@ func Root(t testing.TB) string {
 	}
 	t.Fatalf("no go.mod above the test: %v", err)
 	return ""
+}
+
+// SystemNamespace is where the product lives.
+const SystemNamespace = "statecraft-system"
+
+// User is who the manager of an area is to the API server.
+func User(area string) string {
+	return "system:serviceaccount:" + SystemNamespace + ":statecraft-" + area
 }

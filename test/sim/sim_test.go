@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/statecraft-dev/statecraft/internal/areas"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
@@ -18,6 +21,23 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
+// subjects are the stories of all areas.
+func subjects() []*sim.Subject { return slices.Concat(capture.Subjects(), valkey.Subjects()) }
+
+// Every kind of every area is in a story: one that was never tried under faults is not trusted.
+func TestEveryKindHasAStory(t *testing.T) {
+	for _, a := range areas.All() {
+		for _, kind := range a.Default().Kinds {
+			told := func(s *sim.Subject) bool {
+				return s.Area == a.Name && slices.ContainsFunc(s.Kinds, func(k schema.GroupVersionKind) bool { return k.GroupKind() == kind.GroupKind })
+			}
+			if !slices.ContainsFunc(subjects(), told) {
+				t.Errorf("no story of area %s has the kind %s", a.Name, kind.Kind)
+			}
+		}
+	}
+}
+
 // TestSim tries every subject under faults. The environment chooses: AREA, PLAN,
 // SEED, BUDGET (a duration, for all subjects together), FAULTS (with commas, these alone) and
 // DEPTH (2: pairs of faults).
@@ -25,7 +45,7 @@ func TestSim(t *testing.T) {
 	options := fromEnvironment(t)
 	name, plan, _ := strings.Cut(os.Getenv("PLAN"), ":")
 	var chosen []*sim.Subject
-	for _, s := range slices.Concat(capture.Subjects(), valkey.Subjects()) {
+	for _, s := range subjects() {
 		if area := os.Getenv("AREA"); (area == "" || area == s.Area) && (name == "" || name == s.Name) {
 			chosen = append(chosen, s)
 		}

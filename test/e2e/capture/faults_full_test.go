@@ -37,18 +37,18 @@ type fault struct {
 }
 
 var faults = map[string]fault{
-	"a slow driver":          {begin: func(s *stage) { s.b.CSI().Proxy().Slow("CreateSnapshot", 30*time.Second) }},
-	"five failures":          {begin: func(s *stage) { s.b.CSI().Proxy().Fail("CreateSnapshot", codes.Internal, 5) }},
-	"failures for ever":      {begin: func(s *stage) { s.b.CSI().Proxy().Fail("CreateSnapshot", codes.Internal, csiproxy.Always) }, reason: string(capturev1.ReasonDeadlineExceeded)},
-	"lost captures":          {begin: func(s *stage) { s.b.CSI().Proxy().Lose("CreateSnapshot", codes.DeadlineExceeded, 10) }},
-	"lost deletions":         {begin: func(s *stage) { s.b.CSI().Proxy().Lose("DeleteSnapshot", codes.DeadlineExceeded, 10) }},
-	"lost volumes":           {begin: func(s *stage) { s.b.CSI().Proxy().Lose("CreateVolume", codes.DeadlineExceeded, 5) }},
+	"a slow driver":          {begin: func(s *stage) { s.Bed.CSI().Proxy().Slow("CreateSnapshot", 30*time.Second) }},
+	"five failures":          {begin: func(s *stage) { s.Bed.CSI().Proxy().Fail("CreateSnapshot", codes.Internal, 5) }},
+	"failures for ever":      {begin: func(s *stage) { s.Bed.CSI().Proxy().Fail("CreateSnapshot", codes.Internal, csiproxy.Always) }, reason: string(capturev1.ReasonDeadlineExceeded)},
+	"lost captures":          {begin: func(s *stage) { s.Bed.CSI().Proxy().Lose("CreateSnapshot", codes.DeadlineExceeded, 10) }},
+	"lost deletions":         {begin: func(s *stage) { s.Bed.CSI().Proxy().Lose("DeleteSnapshot", codes.DeadlineExceeded, 10) }},
+	"lost volumes":           {begin: func(s *stage) { s.Bed.CSI().Proxy().Lose("CreateVolume", codes.DeadlineExceeded, 5) }},
 	"no snapshotter":         {begin: func(s *stage) { s.pause(bed.SnapshotterSidecar) }, then: func(s *stage) { s.resume(bed.SnapshotterSidecar) }},
 	"no snapshot-controller": {begin: func(s *stage) { s.pause(bed.SnapshotController) }, then: func(s *stage) { s.resume(bed.SnapshotController) }},
 	"a manager that dies": {then: func(s *stage) {
 		for range 10 {
-			s.manager.Kill()
-			s.manager.Start()
+			s.Manager.Kill()
+			s.Manager.Start()
 			<-time.After(500 * time.Millisecond) // between two deaths
 		}
 	}},
@@ -62,16 +62,16 @@ var faults = map[string]fault{
 }
 
 func (s *stage) pause(sidecar string) {
-	s.t.Helper()
-	if err := s.b.CSI().StopSidecar(s.t.Context(), sidecar); err != nil {
-		s.t.Fatal(err)
+	s.T.Helper()
+	if err := s.Bed.CSI().StopSidecar(s.T.Context(), sidecar); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
 func (s *stage) resume(sidecar string) {
-	s.t.Helper()
-	if err := s.b.CSI().StartSidecar(sidecar); err != nil {
-		s.t.Fatal(err)
+	s.T.Helper()
+	if err := s.Bed.CSI().StartSidecar(sidecar); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
@@ -103,17 +103,17 @@ func TestFaultsLeaveNothing(t *testing.T) {
 }
 
 func (s *stage) volumes() []string {
-	s.t.Helper()
-	list, err := s.b.CSI().Volumes()
+	s.T.Helper()
+	list, err := s.Bed.CSI().Volumes()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return list
 }
 
 // suffer runs lifecycles under one fault: captures, of which every fourth is restored, until all is deleted again.
 func (s *stage) suffer(f fault) {
-	s.t.Cleanup(s.b.CSI().Proxy().Clear)
+	s.T.Cleanup(s.Bed.CSI().Proxy().Clear)
 	if f.begin != nil {
 		f.begin(s)
 	}
@@ -125,7 +125,7 @@ func (s *stage) suffer(f fault) {
 		if f.reason != "" {
 			taken[i].Spec.DeadlineSeconds = tooLate
 		}
-		s.create(taken[i])
+		s.Create(taken[i])
 	}
 	if f.then != nil {
 		f.then(s)
@@ -138,7 +138,7 @@ func (s *stage) suffer(f fault) {
 	for i, r := range taken {
 		if i%4 == 0 && f.reason == "" {
 			made = append(made, restore(fmt.Sprintf("back-%d", i), r.Name, fmt.Sprintf("restored-%d", i), atOnce, corev1.PersistentVolumeFilesystem))
-			s.create(made[len(made)-1])
+			s.Create(made[len(made)-1])
 		}
 	}
 	if f.then != nil && len(made) > 0 {
@@ -149,19 +149,19 @@ func (s *stage) suffer(f fault) {
 	}
 	for _, r := range made {
 		s.judged(r, "")
-		s.delete(r)
+		s.Delete(r)
 		restored := claim(r.Spec.VolumeClaimTemplate.Name, "", corev1.PersistentVolumeFilesystem)
-		restored.Namespace = s.namespace
-		s.delete(restored)
+		restored.Namespace = s.Namespace
+		s.Delete(restored)
 	}
 	for _, r := range taken {
-		s.delete(r)
+		s.Delete(r)
 	}
-	s.b.CSI().Proxy().Clear()
+	s.Bed.CSI().Proxy().Clear()
 	for _, r := range taken {
-		s.gone(keeperOf(r))
+		s.AwaitGone(keeperOf(r))
 	}
-	harness.Row(s.t, "%d captures, judged after %s; %d restores", each, captured.Round(100*time.Millisecond), len(made))
+	harness.Row(s.T, "%d captures, judged after %s; %d restores", each, captured.Round(100*time.Millisecond), len(made))
 }
 
 // contentOf is the snapshot of a request, as Kubernetes knows it.
@@ -171,10 +171,10 @@ func contentOf(r *capturev1.VolumeCaptureRequest) *snapshotv1.VolumeSnapshotCont
 
 // judged waits for the right verdict.
 func (s *stage) judged(r request, reason string) {
-	s.t.Helper()
+	s.T.Helper()
 	c := s.endedWithin(r, 4*time.Minute)
 	if reason == "" && c.Status != metav1.ConditionTrue || reason != "" && c.Reason != reason {
-		s.t.Errorf("%s: %s, %s", r.GetName(), c.Reason, c.Message)
+		s.T.Errorf("%s: %s, %s", r.GetName(), c.Reason, c.Message)
 	}
 }
 
@@ -186,24 +186,24 @@ func TestFaultsDeletedWhileCapturedFiftyTimes(t *testing.T) {
 		s.bound(fmt.Sprintf("source-%d", i))
 	}
 	before := s.snapshots()
-	s.b.CSI().Proxy().Slow("CreateSnapshot", time.Second)
+	s.Bed.CSI().Proxy().Slow("CreateSnapshot", time.Second)
 	slowest := time.Duration(0)
 	for round := range 10 {
 		var taken []*capturev1.VolumeCaptureRequest
 		for i := range claims {
 			r := capture(fmt.Sprintf("taken-%d", i), fmt.Sprintf("source-%d", i), capturev1.Snapshot)
-			s.create(r)
+			s.Create(r)
 			taken = append(taken, r)
 		}
 		<-time.After(time.Duration(round) * 150 * time.Millisecond) // another moment in each round
 		deleted := time.Now()
 		for _, r := range taken {
-			s.delete(r)
+			s.Delete(r)
 		}
 		for _, r := range taken {
-			s.gone(r)
-			s.gone(keeperOf(r))
-			s.gone(contentOf(r))
+			s.AwaitGone(r)
+			s.AwaitGone(keeperOf(r))
+			s.AwaitGone(contentOf(r))
 		}
 		slowest = max(slowest, time.Since(deleted))
 	}

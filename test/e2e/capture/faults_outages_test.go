@@ -25,30 +25,30 @@ func TestFaultsWithoutAKeeperForAMinute(t *testing.T) {
 	var taken []*capturev1.VolumeCaptureRequest
 	for i := range 20 {
 		r := capture(fmt.Sprintf("taken-%d", i), source.Name, capturev1.Snapshot)
-		s.create(r)
+		s.Create(r)
 		taken = append(taken, r)
 	}
 	for _, r := range taken {
 		s.succeeds(r)
 	}
 	stays := taken[0]
-	s.manager.Stop()
+	s.Manager.Stop()
 	for _, r := range taken[1:] {
-		s.delete(r)
-		s.gone(r)
+		s.Delete(r)
+		s.AwaitGone(r)
 	}
 	<-time.After(time.Minute) // this is what is tried
 	if now := s.snapshots(); len(now) != len(before)+len(taken) {
 		t.Errorf("%d snapshots went while nobody looked", len(before)+len(taken)-len(now))
 	}
-	s.manager.Start()
+	s.Manager.Start()
 	began := time.Now()
 	for _, r := range taken[1:] {
-		s.gone(keeperOf(r))
-		s.freed(s.b.CSI().Snapshots, r.Status.SnapshotHandle)
+		s.AwaitGone(keeperOf(r))
+		s.freed(s.Bed.CSI().Snapshots, r.Status.SnapshotHandle)
 	}
 	harness.Row(t, "19 of 19 captures gone %s after the manager was back; the 20th stays", time.Since(began).Round(100*time.Millisecond))
-	if !s.backendHas(s.b.CSI().Snapshots, stays.Status.SnapshotHandle) {
+	if !s.backendHas(s.Bed.CSI().Snapshots, stays.Status.SnapshotHandle) {
 		t.Error("a capture went whose request is there")
 	}
 }
@@ -59,19 +59,19 @@ func TestFaultsOfAQuota(t *testing.T) {
 	s := newStage(t)
 	source := s.bound("source")
 	taken := capture("taken", source.Name, capturev1.Snapshot)
-	s.create(taken)
+	s.Create(taken)
 	s.succeeds(taken)
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "claims"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePersistentVolumeClaims: resource.MustParse("1")}},
 	}
-	s.create(quota)
-	s.kubectl("wait", "resourcequota/claims", "--for=jsonpath={.status.used.persistentvolumeclaims}=1", "--timeout=60s")
+	s.Create(quota)
+	s.Kubectl("wait", "resourcequota/claims", "--for=jsonpath={.status.used.persistentvolumeclaims}=1", "--timeout=60s")
 	volumes := s.volumes()
 	late, soon := restore("late", taken.Name, "late", atOnce, corev1.PersistentVolumeFilesystem), restore("soon", taken.Name, "soon", atOnce, corev1.PersistentVolumeFilesystem)
 	late.Spec.DeadlineSeconds = 15
-	s.create(late)
-	s.create(soon)
+	s.Create(late)
+	s.Create(soon)
 	if c := s.ended(late); c.Reason != string(capturev1.ReasonDeadlineExceeded) {
 		t.Errorf("a quota was not respected: %s, %s", c.Reason, c.Message)
 	}
@@ -79,11 +79,11 @@ func TestFaultsOfAQuota(t *testing.T) {
 		t.Errorf("volumes %v, before %v", now, volumes) // those of earlier tests may go meanwhile
 	}
 	harness.Eventually(t, within, poll, func() error {
-		if events := s.kubectl("get", "events", "-o", "custom-columns=:.message", "--no-headers"); !strings.Contains(events, "exceeded quota") {
+		if events := s.Kubectl("get", "events", "-o", "custom-columns=:.message", "--no-headers"); !strings.Contains(events, "exceeded quota") {
 			return fmt.Errorf("nobody says why: %s", events)
 		}
 		return nil
 	})
-	s.kubectl("patch", "resourcequota", "claims", "--type=merge", "-p", `{"spec":{"hard":{"persistentvolumeclaims":"5"}}}`)
+	s.Kubectl("patch", "resourcequota", "claims", "--type=merge", "-p", `{"spec":{"hard":{"persistentvolumeclaims":"5"}}}`)
 	s.succeeds(soon)
 }

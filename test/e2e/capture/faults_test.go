@@ -14,10 +14,10 @@ import (
 
 // bound makes a claim that has its volume.
 func (s *stage) bound(name string) *corev1.PersistentVolumeClaim {
-	s.t.Helper()
+	s.T.Helper()
 	c := claim(name, atOnce, corev1.PersistentVolumeFilesystem)
-	s.create(c)
-	s.kubectl("wait", "pvc/"+name, "--for=jsonpath={.status.phase}=Bound", "--timeout=60s")
+	s.Create(c)
+	s.Kubectl("wait", "pvc/"+name, "--for=jsonpath={.status.phase}=Bound", "--timeout=60s")
 	return c
 }
 
@@ -25,37 +25,37 @@ func (s *stage) bound(name string) *corev1.PersistentVolumeClaim {
 func TestFaultsALostAnswer(t *testing.T) {
 	s := newStage(t)
 	source, before := s.bound("source"), len(s.snapshots())
-	s.b.CSI().Proxy().Lose("CreateSnapshot", codes.DeadlineExceeded, 1)
+	s.Bed.CSI().Proxy().Lose("CreateSnapshot", codes.DeadlineExceeded, 1)
 	taken := capture("taken", source.Name, capturev1.Snapshot)
-	s.create(taken)
+	s.Create(taken)
 	s.succeeds(taken)
 	if n := len(s.snapshots()); n != before+1 {
 		t.Errorf("%d snapshots, and %d before", n, before)
 	}
-	s.delete(taken)
-	s.freed(s.b.CSI().Snapshots, taken.Status.SnapshotHandle)
+	s.Delete(taken)
+	s.freed(s.Bed.CSI().Snapshots, taken.Status.SnapshotHandle)
 }
 
 // TestFaultsDeletedWhileCaptured: the request goes while its snapshot is being made. Nothing is left.
 func TestFaultsDeletedWhileCaptured(t *testing.T) {
 	s := newStage(t)
 	source, before := s.bound("source"), len(s.snapshots())
-	release := s.b.CSI().Proxy().Hold("CreateSnapshot")
+	release := s.Bed.CSI().Proxy().Hold("CreateSnapshot")
 	taken := capture("taken", source.Name, capturev1.Snapshot)
-	calls := s.b.CSI().Proxy().Calls("CreateSnapshot")
-	s.create(taken)
+	calls := s.Bed.CSI().Proxy().Calls("CreateSnapshot")
+	s.Create(taken)
 	harness.Eventually(t, within, poll, func() error {
-		if s.b.CSI().Proxy().Calls("CreateSnapshot") == calls {
+		if s.Bed.CSI().Proxy().Calls("CreateSnapshot") == calls {
 			return fmt.Errorf("the driver was not asked")
 		}
 		return nil
 	})
 	kept := keeperOf(taken)
-	s.delete(taken)
-	s.gone(taken)
+	s.Delete(taken)
+	s.AwaitGone(taken)
 	release()
 	started := time.Now()
-	s.gone(kept)
+	s.AwaitGone(kept)
 	harness.Eventually(t, within, poll, func() error {
 		if n := len(s.snapshots()); n != before {
 			return fmt.Errorf("%d snapshots, and %d before", n, before)

@@ -25,30 +25,30 @@ const eachKind = 500 // objects; there are 20 kinds
 // missing, for little more than reading them costs. What was stored cannot be changed unnoticed.
 func TestManifestsOfTenThousandObjects(t *testing.T) {
 	s := newStage(t)
-	if err := apiextensionsv1.AddToScheme(s.c.Scheme()); err != nil {
+	if err := apiextensionsv1.AddToScheme(s.Client.Scheme()); err != nil {
 		t.Fatal(err)
 	}
-	harness.Apply(t, s.b, in(s.namespace, tenant))
-	bulk.Install(t, s.c)
-	bulk.Populate(t, s.b.Config(), s.namespace, eachKind)
-	plain := bulk.NewReader(t, s.b.Config())
-	counted, stop := bulk.Count(t, s.c, s.namespace)
+	harness.Apply(t, s.Bed, in(s.Namespace, tenant))
+	bulk.Install(t, s.Client)
+	bulk.Populate(t, s.Bed.Config(), s.Namespace, eachKind)
+	plain := bulk.NewReader(t, s.Bed.Config())
+	counted, stop := bulk.Count(t, s.Client, s.Namespace)
 	defer stop()
 
-	before := s.manager.PeakMemory()
+	before := s.Manager.PeakMemory()
 	var took, reading []float64
 	var taken *capturev1.ManifestCaptureRequest
 	for i := range 5 {
-		list, bytes := plain.Read(t, s.namespace)
+		list, bytes := plain.Read(t, s.Namespace)
 		taken = &capturev1.ManifestCaptureRequest{
 			ObjectMeta: metav1.ObjectMeta{GenerateName: "all-"},
 			Spec:       capturev1.ManifestCaptureRequestSpec{Selector: bulk.Selector(), DeadlineSeconds: 300},
 		}
 		began := time.Now()
-		s.create(taken)
+		s.Create(taken)
 		s.succeeds(taken)
 		took, reading = append(took, time.Since(began).Seconds()), append(reading, list.Seconds())
-		point, objects, err := bulk.Captured(t.Context(), s.c, taken)
+		point, objects, err := bulk.Captured(t.Context(), s.Client, taken)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,30 +64,30 @@ func TestManifestsOfTenThousandObjects(t *testing.T) {
 	slices.Sort(took)
 	slices.Sort(reading)
 	harness.Row(t, "%d objects of %d kinds: Ready after %.2f s, plain LIST %.2f s (medians of 5); peak of the manager %d MiB, before %d MiB",
-		taken.Status.Captured, bulk.HowManyKinds, took[2], reading[2], s.manager.PeakMemory()>>20, before>>20)
+		taken.Status.Captured, bulk.HowManyKinds, took[2], reading[2], s.Manager.PeakMemory()>>20, before>>20)
 	s.tampered(taken)
 }
 
 // tampered replaces one chunk of a capture by another of the same name: a restore notices, and writes nothing.
 func (s *stage) tampered(taken *capturev1.ManifestCaptureRequest) {
-	s.t.Helper()
-	point, _, err := bulk.Captured(s.t.Context(), s.c, taken)
+	s.T.Helper()
+	point, _, err := bulk.Captured(s.T.Context(), s.Client, taken)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	chunk := &capturev1.ManifestCheckpointContentChunk{}
-	if err := s.c.Get(s.t.Context(), client.ObjectKey{Name: point.Spec.Chunks[len(point.Spec.Chunks)-1].Name}, chunk); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Get(s.T.Context(), client.ObjectKey{Name: point.Spec.Chunks[len(point.Spec.Chunks)-1].Name}, chunk); err != nil {
+		s.T.Fatal(err)
 	}
-	s.delete(chunk.DeepCopy())
-	s.gone(chunk.DeepCopy())
+	s.Delete(chunk.DeepCopy())
+	s.AwaitGone(chunk.DeepCopy())
 	chunk.ResourceVersion, chunk.UID = "", ""
 	chunk.Spec.Data[len(chunk.Spec.Data)/2] ^= 1
 	s.createCluster(chunk)
 	back := manifestsBack("tampered", "", taken.Name)
-	s.create(back)
+	s.Create(back)
 	if c := s.ended(back); c.Reason != string(capturev1.ReasonTampered) {
-		s.t.Errorf("a checkpoint with a changed chunk: %s, %s", c.Reason, c.Message)
+		s.T.Errorf("a checkpoint with a changed chunk: %s, %s", c.Reason, c.Message)
 	}
 }
 
@@ -95,17 +95,17 @@ func (s *stage) tampered(taken *capturev1.ManifestCaptureRequest) {
 // request has no effect.
 func TestManifestsAndThePolicies(t *testing.T) {
 	s := newStage(t)
-	harness.Apply(t, s.b, in(s.namespace, tenant))
+	harness.Apply(t, s.Bed, in(s.Namespace, tenant))
 	for name, value := range map[string]string{"changed": "then", "same": "then", "lost": "then"} {
-		s.create(settings(name, value))
+		s.Create(settings(name, value))
 	}
 	taken := manifests("taken", false)
-	s.create(taken)
+	s.Create(taken)
 	s.succeeds(taken)
-	s.delete(s.here(settings("lost", "")))
+	s.Delete(s.here(settings("lost", "")))
 	changed := s.here(settings("changed", "now"))
 	changed.Data["added"] = "since"
-	if err := s.c.Update(t.Context(), changed); err != nil {
+	if err := s.Client.Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
 	restore := func(name string, change func(*capturev1.ManifestRestoreRequestSpec)) *capturev1.ManifestRestoreRequest {
@@ -113,11 +113,11 @@ func TestManifestsAndThePolicies(t *testing.T) {
 		soon := metav1.NewTime(time.Now().Add(time.Hour))
 		r.Spec.NotAfter = &soon
 		change(&r.Spec)
-		s.create(r)
+		s.Create(r)
 		s.ended(r)
 		return r
 	}
-	state := func() string { return s.kubectl("get", "cm,sa,role", "-o", "yaml") }
+	state := func() string { return s.Kubectl("get", "cm,sa,role", "-o", "yaml") }
 	was := state()
 
 	fail := restore("fail", func(r *capturev1.ManifestRestoreRequestSpec) { r.ConflictPolicy = capturev1.ConflictFail })
@@ -137,7 +137,7 @@ func TestManifestsAndThePolicies(t *testing.T) {
 	restore("skip", func(r *capturev1.ManifestRestoreRequestSpec) { r.ConflictPolicy = capturev1.ConflictSkip })
 	s.holds("changed", map[string]string{"value": "now", "added": "since"})
 	s.holds("lost", map[string]string{"value": "then"})
-	s.delete(s.here(settings("lost", "")))
+	s.Delete(s.here(settings("lost", "")))
 	done := restore("replace", func(r *capturev1.ManifestRestoreRequestSpec) { r.ConflictPolicy = capturev1.ConflictReplace })
 	s.holds("changed", map[string]string{"value": "then", "added": "since"})
 	s.holds("lost", map[string]string{"value": "then"})
@@ -155,10 +155,10 @@ func said(r *capturev1.ManifestRestoreRequest) (lines []string) {
 }
 
 func (s *stage) verdicts(of map[*capturev1.ManifestRestoreRequest]string) {
-	s.t.Helper()
+	s.T.Helper()
 	for r, want := range of {
 		if c := s.ended(r); c.Reason != want {
-			s.t.Errorf("%s: %s, %s; want %s", r.Name, c.Reason, c.Message, want)
+			s.T.Errorf("%s: %s, %s; want %s", r.Name, c.Reason, c.Message, want)
 		}
 	}
 }
@@ -168,18 +168,18 @@ func settings(name, value string) *corev1.ConfigMap {
 }
 
 func (s *stage) here(cm *corev1.ConfigMap) *corev1.ConfigMap {
-	cm.Namespace = s.namespace
+	cm.Namespace = s.Namespace
 	return cm
 }
 
 // holds says that a ConfigMap holds this.
 func (s *stage) holds(name string, want map[string]string) {
-	s.t.Helper()
+	s.T.Helper()
 	got := s.here(settings(name, ""))
-	if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(got), got); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(got), got); err != nil {
+		s.T.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got.Data); diff != "" {
-		s.t.Errorf("%s: %s", name, diff)
+		s.T.Errorf("%s: %s", name, diff)
 	}
 }

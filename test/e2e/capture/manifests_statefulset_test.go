@@ -45,10 +45,10 @@ spec:
 
 // books captures the StatefulSet with its volumes.
 func (s *stage) books() *capturev1.ManifestCaptureRequest {
-	s.t.Helper()
-	harness.Apply(s.t, s.b, in(s.namespace, tenant))
-	harness.Apply(s.t, s.b, in(s.namespace, ledger))
-	s.kubectl("rollout", "status", "statefulset/ledger", "--timeout=90s")
+	s.T.Helper()
+	harness.Apply(s.T, s.Bed, in(s.Namespace, tenant))
+	harness.Apply(s.T, s.Bed, in(s.Namespace, ledger))
+	s.Kubectl("rollout", "status", "statefulset/ledger", "--timeout=90s")
 	taken := &capturev1.ManifestCaptureRequest{
 		ObjectMeta: metav1.ObjectMeta{Name: "ledger"},
 		Spec: capturev1.ManifestCaptureRequestSpec{
@@ -57,41 +57,41 @@ func (s *stage) books() *capturev1.ManifestCaptureRequest {
 	}
 	for i := range 2 {
 		claim := fmt.Sprintf("data-ledger-%d", i)
-		s.kubectl("exec", fmt.Sprintf("ledger-%d", i), "--", "sh", "-c", "echo "+claim+" >/data/name && sync")
+		s.Kubectl("exec", fmt.Sprintf("ledger-%d", i), "--", "sh", "-c", "echo "+claim+" >/data/name && sync")
 		volume := capture(claim, claim, capturev1.Snapshot)
-		s.create(volume)
+		s.Create(volume)
 		s.succeeds(volume)
 		taken.Spec.Volumes = append(taken.Spec.Volumes, capturev1.ManifestVolume{Claim: claim, VolumeCaptureRequest: claim})
 	}
-	s.create(taken)
+	s.Create(taken)
 	s.succeeds(taken)
 	return taken
 }
 
 // bring begins to restore into a namespace what was captured in this one.
 func (s *stage) bring(taken *capturev1.ManifestCaptureRequest, name, into string, change func(*capturev1.ManifestRestoreRequestSpec)) *capturev1.ManifestRestoreRequest {
-	s.t.Helper()
+	s.T.Helper()
 	back := &capturev1.ManifestRestoreRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: into, Name: name},
 		Spec: capturev1.ManifestRestoreRequestSpec{
-			Source: capturev1.ManifestSource{ManifestCaptureRequest: &capturev1.RequestRef{Namespace: s.namespace, Name: taken.Name}},
+			Source: capturev1.ManifestSource{ManifestCaptureRequest: &capturev1.RequestRef{Namespace: s.Namespace, Name: taken.Name}},
 		},
 	}
 	change(&back.Spec)
-	if err := s.c.Create(s.t.Context(), back); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Create(s.T.Context(), back); err != nil {
+		s.T.Fatal(err)
 	}
 	return back
 }
 
 // reads waits until the StatefulSet runs, and looks whether each pod has its own volume.
 func (s *stage) reads(namespace string) {
-	s.t.Helper()
-	run(s.t, s.b, "rollout", "status", "statefulset/ledger", "-n", namespace, "--timeout=90s")
+	s.T.Helper()
+	run(s.T, s.Bed, "rollout", "status", "statefulset/ledger", "-n", namespace, "--timeout=90s")
 	for i := range 2 {
-		is := strings.TrimSpace(run(s.t, s.b, "exec", "-n", namespace, fmt.Sprintf("ledger-%d", i), "--", "cat", "/data/name"))
+		is := strings.TrimSpace(run(s.T, s.Bed, "exec", "-n", namespace, fmt.Sprintf("ledger-%d", i), "--", "cat", "/data/name"))
 		if want := fmt.Sprintf("data-ledger-%d", i); is != want {
-			s.t.Errorf("pod %d has %q, want %q", i, is, want)
+			s.T.Errorf("pod %d has %q, want %q", i, is, want)
 		}
 	}
 }
@@ -101,8 +101,8 @@ func TestManifestsOfAStatefulSetFindTheirVolumes(t *testing.T) {
 	s := newStage(t)
 	taken := s.books()
 	for range 3 {
-		other := bedtest.Namespace(t, s.b)
-		harness.Apply(t, s.b, in(other, tenant))
+		other := bedtest.Namespace(t, s.Bed)
+		harness.Apply(t, s.Bed, in(other, tenant))
 		s.succeeds(s.bring(taken, "back", other, func(*capturev1.ManifestRestoreRequestSpec) {}))
 		s.reads(other)
 	}
@@ -113,17 +113,17 @@ func TestManifestsOfAStatefulSetFindTheirVolumes(t *testing.T) {
 func TestManifestsWhoseVolumesFailDoNotStartEmpty(t *testing.T) {
 	s := newStage(t)
 	taken := s.books()
-	other := bedtest.Namespace(t, s.b)
-	harness.Apply(t, s.b, in(other, tenant))
-	s.b.CSI().Proxy().Fail("CreateVolume", codes.Internal, csiproxy.Always)
-	t.Cleanup(s.b.CSI().Proxy().Clear)
+	other := bedtest.Namespace(t, s.Bed)
+	harness.Apply(t, s.Bed, in(other, tenant))
+	s.Bed.CSI().Proxy().Fail("CreateVolume", codes.Internal, csiproxy.Always)
+	t.Cleanup(s.Bed.CSI().Proxy().Clear)
 	failed := s.bring(taken, "failed", other, func(r *capturev1.ManifestRestoreRequestSpec) { r.DeadlineSeconds = 30 })
 	if end := s.ended(failed); end.Status != metav1.ConditionFalse {
 		t.Fatalf("%s: %s", end.Reason, end.Message)
 	}
-	s.b.CSI().Proxy().Clear()
+	s.Bed.CSI().Proxy().Clear()
 	claims := func() string {
-		return run(t, s.b, "get", "pvc", "-n", other, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid} {.status.phase}{"\n"}{end}`)
+		return run(t, s.Bed, "get", "pvc", "-n", other, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid} {.status.phase}{"\n"}{end}`)
 	}
 	left := claims()
 	if strings.Count(left, "Pending") != 2 {
@@ -131,7 +131,7 @@ func TestManifestsWhoseVolumesFailDoNotStartEmpty(t *testing.T) {
 	}
 	// Now the driver is well, and would fill any claim that the StatefulSet made.
 	witness := s.bound("witness")
-	s.delete(witness)
+	s.Delete(witness)
 	if is := claims(); is != left {
 		t.Errorf("claims were\n%sand are\n%s", left, is)
 	}
@@ -139,8 +139,8 @@ func TestManifestsWhoseVolumesFailDoNotStartEmpty(t *testing.T) {
 	if end := s.ended(second); end.Status != metav1.ConditionFalse {
 		t.Errorf("over claims without volumes it is %s: %s", end.Reason, end.Message)
 	}
-	run(t, s.b, "delete", "statefulset", "ledger", "-n", other, "--cascade=foreground")
-	run(t, s.b, "delete", "pvc", "--all", "-n", other)
+	run(t, s.Bed, "delete", "statefulset", "ledger", "-n", other, "--cascade=foreground")
+	run(t, s.Bed, "delete", "pvc", "--all", "-n", other)
 	s.succeeds(s.bring(taken, "third", other, func(r *capturev1.ManifestRestoreRequestSpec) { r.ConflictPolicy = capturev1.ConflictSkip }))
 	s.reads(other)
 }

@@ -88,26 +88,26 @@ func in(namespace, manifest string) string {
 
 // key gives the operator a key for Secrets, as an administrator does.
 func (s *stage) key(id string) {
-	s.t.Helper()
+	s.T.Helper()
 	keys := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: harness.SystemNamespace, Name: "statecraft-capture-keys"},
 		Data:       map[string][]byte{"active": []byte(id), id: make([]byte, 32)},
 	}
 	if _, err := rand.Read(keys.Data[id]); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	s.create(keys)
-	s.t.Cleanup(func() { s.delete(keys) })
+	s.Create(keys)
+	s.T.Cleanup(func() { s.Delete(keys) })
 }
 
 // page is what the shop of a namespace serves, by the address of its Service.
 func (s *stage) page(namespace string) string {
-	s.t.Helper()
-	run(s.t, s.b, "rollout", "status", "deployment/web", "-n", namespace, "--timeout=90s")
-	address := run(s.t, s.b, "get", "service", "web", "-n", namespace, "-o", "jsonpath={.spec.clusterIP}")
+	s.T.Helper()
+	run(s.T, s.Bed, "rollout", "status", "deployment/web", "-n", namespace, "--timeout=90s")
+	address := run(s.T, s.Bed, "get", "service", "web", "-n", namespace, "-o", "jsonpath={.spec.clusterIP}")
 	var page string
-	harness.Eventually(s.t, within, poll, func() error {
-		out, err := s.b.Kubectl(s.t.Context(), "exec", "-n", namespace, "deployment/web", "--", "wget", "-qO-", "http://"+address)
+	harness.Eventually(s.T, within, poll, func() error {
+		out, err := s.Bed.Kubectl(s.T.Context(), "exec", "-n", namespace, "deployment/web", "--", "wget", "-qO-", "http://"+address)
 		page = strings.TrimSpace(out)
 		if err == nil && page == "" {
 			err = fmt.Errorf("an empty page")
@@ -121,13 +121,13 @@ func (s *stage) page(namespace string) string {
 func TestManifestsComeBack(t *testing.T) {
 	s := newStage(t)
 	s.key("first")
-	harness.Apply(t, s.b, in(s.namespace, tenant))
-	harness.Apply(t, s.b, in(s.namespace, shop))
-	s.page(s.namespace)
-	s.kubectl("exec", "deployment/web", "--", "sh", "-c", "echo 42 >/data/orders && sync")
+	harness.Apply(t, s.Bed, in(s.Namespace, tenant))
+	harness.Apply(t, s.Bed, in(s.Namespace, shop))
+	s.page(s.Namespace)
+	s.Kubectl("exec", "deployment/web", "--", "sh", "-c", "echo 42 >/data/orders && sync")
 
 	data := capture("data", "data", capturev1.Snapshot)
-	s.create(data)
+	s.Create(data)
 	s.succeeds(data)
 	taken := &capturev1.ManifestCaptureRequest{
 		ObjectMeta: metav1.ObjectMeta{Name: "shop"},
@@ -136,30 +136,30 @@ func TestManifestsComeBack(t *testing.T) {
 			IncludeSecrets: true, Volumes: []capturev1.ManifestVolume{{Claim: "data", VolumeCaptureRequest: data.Name}},
 		},
 	}
-	s.create(taken)
+	s.Create(taken)
 	s.succeeds(taken)
 	if taken.Status.Captured != 7 || taken.Status.Expected != 7 {
 		t.Errorf("captured %d of %d, and not 7: %+v", taken.Status.Captured, taken.Status.Expected, taken.Status.Skipped)
 	}
 
-	other := bedtest.Namespace(t, s.b)
-	harness.Apply(t, s.b, in(other, tenant))
+	other := bedtest.Namespace(t, s.Bed)
+	harness.Apply(t, s.Bed, in(other, tenant))
 	back := &capturev1.ManifestRestoreRequest{
 		ObjectMeta: metav1.ObjectMeta{Name: "back", Namespace: other},
 		Spec: capturev1.ManifestRestoreRequestSpec{Source: capturev1.ManifestSource{
-			ManifestCaptureRequest: &capturev1.RequestRef{Name: taken.Name, Namespace: s.namespace}}},
+			ManifestCaptureRequest: &capturev1.RequestRef{Name: taken.Name, Namespace: s.Namespace}}},
 	}
-	s.create(back)
+	s.Create(back)
 	if c := s.ended(back); c.Status != metav1.ConditionTrue {
 		t.Fatalf("%s, %s: %+v", c.Reason, c.Message, back.Status.Results)
 	}
 	if page := s.page(other); page != "blue canary-secret 42" {
 		t.Errorf("the restored shop serves %q", page)
 	}
-	if log := s.manager.Log(); strings.Contains(log, "canary-secret") {
+	if log := s.Manager.Log(); strings.Contains(log, "canary-secret") {
 		t.Error("the manager has told a Secret")
 	}
-	s.delete(taken)
-	s.gone(taken)
-	s.gone(keeperOf(taken))
+	s.Delete(taken)
+	s.AwaitGone(taken)
+	s.AwaitGone(keeperOf(taken))
 }

@@ -75,11 +75,11 @@ func shell(name string, of *corev1.PersistentVolumeClaim) *corev1.Pod {
 
 // open starts a pod with a claim, and waits until it takes commands.
 func (s *stage) open(name string, of *corev1.PersistentVolumeClaim) *corev1.Pod {
-	s.t.Helper()
+	s.T.Helper()
 	pod := shell(name, of)
-	s.create(pod)
-	harness.Eventually(s.t, within, poll, func() error {
-		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
+	s.Create(pod)
+	harness.Eventually(s.T, within, poll, func() error {
+		if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}
 		if pod.Status.Phase != corev1.PodRunning {

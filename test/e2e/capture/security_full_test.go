@@ -46,12 +46,12 @@ func TestSecurityOfSecrets(t *testing.T) {
 
 	lost := secret()
 	lost.Namespace = shop.namespace
-	s.delete(lost)
+	s.Delete(lost)
 	back := manifestsBack("by-the-team", "", taken.Name)
 	shop.makes(back)
 	s.succeeds(back)
 	got := secret()
-	if err := s.c.Get(t.Context(), client.ObjectKey{Namespace: shop.namespace, Name: got.Name}, got); err != nil || string(got.Data["password"]) != canary {
+	if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: shop.namespace, Name: got.Name}, got); err != nil || string(got.Data["password"]) != canary {
 		t.Errorf("the Secret is not as it was: %v", err)
 	}
 	s.untold(shop.namespace)
@@ -59,25 +59,25 @@ func TestSecurityOfSecrets(t *testing.T) {
 
 // untold says that nothing of ours has told the Secret: what is stored, what is said of requests, events, and logs.
 func (s *stage) untold(namespace string) {
-	s.t.Helper()
-	told := map[string]string{"the log": s.manager.Log()}
+	s.T.Helper()
+	told := map[string]string{"the log": s.Manager.Log()}
 	for what, list := range map[string]client.ObjectList{
 		"chunks": &capturev1.ManifestCheckpointContentChunkList{}, "checkpoints": &capturev1.ManifestCheckpointList{}, "events": &corev1.EventList{},
 		"captures": &capturev1.ManifestCaptureRequestList{}, "restores": &capturev1.ManifestRestoreRequestList{}, "config maps": &corev1.ConfigMapList{},
 	} {
-		if err := s.c.List(s.t.Context(), list); err != nil {
-			s.t.Fatal(err)
+		if err := s.Client.List(s.T.Context(), list); err != nil {
+			s.T.Fatal(err)
 		}
 		text, err := json.Marshal(list)
 		if err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		told[what] = string(text)
 	}
 	encoded := base64.StdEncoding.EncodeToString([]byte(canary))
 	for what, text := range told {
 		if strings.Contains(text, canary) || strings.Contains(text, encoded) {
-			s.t.Errorf("%s of %s tell a Secret", what, namespace)
+			s.T.Errorf("%s of %s tell a Secret", what, namespace)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestSecurityOfRoles(t *testing.T) {
 	shop, thief := s.team("shop"), s.team("thief")
 	// The administrator has made a powerful role in the shop; the shop captures it.
 	powerful := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: shop.namespace, Name: "powerful"}, Rules: []rbacv1.PolicyRule{{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}}}
-	s.create(powerful)
+	s.Create(powerful)
 	taken := manifests("nightly", false)
 	shop.makes(taken)
 	s.succeeds(taken)
@@ -127,36 +127,36 @@ func TestSecurityOfRoles(t *testing.T) {
 		return thief.c.Create(t.Context(), back)
 	})
 	thief.fails(back, string(capturev1.ReasonPartiallyRestored))
-	if err := harness.Gone(t.Context(), s.c, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: thief.namespace, Name: "powerful"}}); err != nil {
+	if err := harness.Gone(t.Context(), s.Client, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: thief.namespace, Name: "powerful"}}); err != nil {
 		t.Errorf("the account has made a role with more rights than it has: %v", err)
 	}
 }
 
 // rotate makes another key the active one.
 func (s *stage) rotate(id string) {
-	s.t.Helper()
+	s.T.Helper()
 	s.keys(func(data map[string][]byte) {
 		data[id], data["active"] = make([]byte, 32), []byte(id)
 		if _, err := rand.Read(data[id]); err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 	})
 }
 
 // forget loses a key.
 func (s *stage) forget(id string) {
-	s.t.Helper()
+	s.T.Helper()
 	s.keys(func(data map[string][]byte) { delete(data, id) })
 }
 
 func (s *stage) keys(change func(map[string][]byte)) {
-	s.t.Helper()
+	s.T.Helper()
 	keys := &corev1.Secret{}
-	if err := s.c.Get(s.t.Context(), client.ObjectKey{Namespace: harness.SystemNamespace, Name: "statecraft-capture-keys"}, keys); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Get(s.T.Context(), client.ObjectKey{Namespace: harness.SystemNamespace, Name: "statecraft-capture-keys"}, keys); err != nil {
+		s.T.Fatal(err)
 	}
 	change(keys.Data)
-	if err := s.c.Update(s.t.Context(), keys); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Update(s.T.Context(), keys); err != nil {
+		s.T.Fatal(err)
 	}
 }

@@ -25,7 +25,7 @@ import (
 func TestSecurityOfOthersVolumes(t *testing.T) {
 	s := newStage(t)
 	shop, thief := s.team("shop"), s.team("thief")
-	s.namespace = shop.namespace
+	s.Namespace = shop.namespace
 	source, detached := s.bound("source"), s.bound("detached")
 	taken, moved := capture("taken", source.Name, capturev1.Snapshot), capture("moved", detached.Name, capturev1.Detach)
 	shop.makes(taken)
@@ -63,11 +63,11 @@ func TestSecurityOfOthersVolumes(t *testing.T) {
 	}
 
 	// The namespace goes, its captures stay for a while, and somebody else gets the name.
-	if err := s.c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shop.namespace}}); err != nil {
+	if err := s.Client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shop.namespace}}); err != nil {
 		t.Fatal(err)
 	}
-	s.gone(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shop.namespace}})
-	if err := s.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shop.namespace}}); err != nil {
+	s.AwaitGone(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shop.namespace}})
+	if err := s.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shop.namespace}}); err != nil {
 		t.Fatal(err)
 	}
 	successor := s.teamIn("successor", shop.namespace)
@@ -76,9 +76,9 @@ func TestSecurityOfOthersVolumes(t *testing.T) {
 	successor.fails(inherited, string(capturev1.ReasonNotFound))
 	successor.refused(successor.c, steal("content", content), "may not restore volumesnapshotcontents")
 	harness.Eventually(t, within, poll, func() error {
-		return s.c.Get(t.Context(), client.ObjectKeyFromObject(contentOf(taken)), &snapshotv1.VolumeSnapshotContent{})
+		return s.Client.Get(t.Context(), client.ObjectKeyFromObject(contentOf(taken)), &snapshotv1.VolumeSnapshotContent{})
 	})
-	if !s.backendHas(s.b.CSI().Snapshots, taken.Status.SnapshotHandle) {
+	if !s.backendHas(s.Bed.CSI().Snapshots, taken.Status.SnapshotHandle) {
 		t.Error("with the namespace its capture went")
 	}
 }
@@ -88,10 +88,10 @@ func TestSecurityOfOthersVolumes(t *testing.T) {
 func TestSecurityOfNames(t *testing.T) {
 	s := newStage(t)
 	source := s.bound("source")
-	s.manager.Stop() // so that names can be taken first
+	s.Manager.Stop() // so that names can be taken first
 	forKeeper, forContent := capture("keeper", source.Name, capturev1.Snapshot), capture("content", source.Name, capturev1.Snapshot)
-	s.create(forKeeper)
-	s.create(forContent)
+	s.Create(forKeeper)
+	s.Create(forContent)
 	keeper := &capturev1.ObjectKeeper{
 		ObjectMeta: metav1.ObjectMeta{Name: keeperOf(forKeeper).Name},
 		Spec:       capturev1.ObjectKeeperSpec{Mode: capturev1.TTL, TTL: &metav1.Duration{Duration: time.Hour}},
@@ -108,19 +108,19 @@ func TestSecurityOfNames(t *testing.T) {
 		VolumeSnapshotRef: corev1.ObjectReference{Namespace: "somewhere", Name: "else"},
 	}
 	s.createCluster(content)
-	t.Cleanup(func() { s.delete(keeper); s.delete(content) })
-	s.manager.Start()
+	t.Cleanup(func() { s.Delete(keeper); s.Delete(content) })
+	s.Manager.Start()
 	for _, r := range []*capturev1.VolumeCaptureRequest{forKeeper, forContent} {
 		if c := s.ended(r); c.Reason != string(capturev1.ReasonNameTaken) {
 			t.Errorf("%s: %s, %s", r.Name, c.Reason, c.Message)
 		}
-		s.delete(r)
-		s.gone(r)
+		s.Delete(r)
+		s.AwaitGone(r)
 	}
-	s.gone(keeperOf(forContent))
+	s.AwaitGone(keeperOf(forContent))
 	for _, theirs := range []client.Object{keeper, content} {
 		uid := theirs.GetUID()
-		if err := s.c.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs); err != nil || theirs.GetUID() != uid || theirs.GetDeletionTimestamp() != nil {
+		if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs); err != nil || theirs.GetUID() != uid || theirs.GetDeletionTimestamp() != nil {
 			t.Errorf("what somebody else has made is not as it was: %T %v", theirs, err)
 		}
 	}
@@ -128,8 +128,8 @@ func TestSecurityOfNames(t *testing.T) {
 
 // asOperator is somebody who may do everything with the kinds of the area, and is not the manager.
 func (s *stage) asOperator() client.Client {
-	s.t.Helper()
-	harness.Apply(s.t, s.b, `
+	s.T.Helper()
+	harness.Apply(s.T, s.Bed, `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: an-operator}
@@ -142,14 +142,14 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: an-opera
 subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: an-operator}]
 `)
 	c := s.as("an-operator")
-	harness.Eventually(s.t, within, poll, func() error { return c.List(s.t.Context(), &capturev1.ObjectKeeperList{}) })
+	harness.Eventually(s.T, within, poll, func() error { return c.List(s.T.Context(), &capturev1.ObjectKeeperList{}) })
 	return c
 }
 
 func (s *stage) createCluster(obj client.Object) {
-	s.t.Helper()
-	if err := s.c.Create(s.t.Context(), obj); err != nil {
-		s.t.Fatal(err)
+	s.T.Helper()
+	if err := s.Client.Create(s.T.Context(), obj); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestSecurityOfTheRestorer(t *testing.T) {
 	s := newStage(t)
 	source := s.bound("source")
 	user := "system:serviceaccount:" + harness.SystemNamespace + ":" + restorer
-	as, err := client.New(s.b.ConfigFor(user, "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace), client.Options{Scheme: s.c.Scheme()})
+	as, err := client.New(s.Bed.ConfigFor(user, "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace), client.Options{Scheme: s.Client.Scheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestSecurityOfTheRestorer(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Name: name},
 			Spec: corev1.PersistentVolumeSpec{
 				Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")}, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-				ClaimRef: &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: s.namespace, Name: "x", UID: "1"}, PersistentVolumeSource: from,
+				ClaimRef: &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: s.Namespace, Name: "x", UID: "1"}, PersistentVolumeSource: from,
 			},
 		}
 	}
@@ -180,11 +180,11 @@ func TestSecurityOfTheRestorer(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := s.c.Get(t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
+	if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
 		t.Fatal(err)
 	}
 	bound := &corev1.PersistentVolume{}
-	if err := s.c.Get(t.Context(), client.ObjectKey{Name: source.Spec.VolumeName}, bound); err != nil {
+	if err := s.Client.Get(t.Context(), client.ObjectKey{Name: source.Spec.VolumeName}, bound); err != nil {
 		t.Fatal(err)
 	}
 	stolen := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"claimRef":{"name":"x","uid":"1"}}}`))
@@ -192,7 +192,7 @@ func TestSecurityOfTheRestorer(t *testing.T) {
 		t.Errorf("a volume was taken from its claim: %v", err)
 	}
 	for what, list := range map[string]client.ObjectList{"Secrets": &corev1.SecretList{}, "captures": &capturev1.VolumeCaptureRequestList{}} {
-		if err := as.List(t.Context(), list, client.InNamespace(s.namespace)); what == "Secrets" && !apierrors.IsForbidden(err) {
+		if err := as.List(t.Context(), list, client.InNamespace(s.Namespace)); what == "Secrets" && !apierrors.IsForbidden(err) {
 			t.Errorf("a restorer lists %s: %v", what, err)
 		}
 	}

@@ -62,27 +62,27 @@ type team struct {
 }
 
 func (s *stage) team(name string) *team {
-	s.t.Helper()
-	return s.teamIn(name, bedtest.Namespace(s.t, s.b))
+	s.T.Helper()
+	return s.teamIn(name, bedtest.Namespace(s.T, s.Bed))
 }
 
 func (s *stage) teamIn(name, namespace string) *team {
-	s.t.Helper()
-	harness.Apply(s.t, s.b, strings.NewReplacer("NAMESPACE", namespace, "USER", name).Replace(rights))
+	s.T.Helper()
+	harness.Apply(s.T, s.Bed, strings.NewReplacer("NAMESPACE", namespace, "USER", name).Replace(rights))
 	x := &team{stage: s, name: name, namespace: namespace, c: s.as(name), clerk: s.as(name + "-clerk")}
-	harness.Eventually(s.t, within, poll, func() error { // RBAC learns
-		return errors.Join(x.c.List(s.t.Context(), &corev1.SecretList{}, client.InNamespace(namespace)),
-			x.clerk.List(s.t.Context(), &capturev1.VolumeCaptureRequestList{}, client.InNamespace(namespace)))
+	harness.Eventually(s.T, within, poll, func() error { // RBAC learns
+		return errors.Join(x.c.List(s.T.Context(), &corev1.SecretList{}, client.InNamespace(namespace)),
+			x.clerk.List(s.T.Context(), &capturev1.VolumeCaptureRequestList{}, client.InNamespace(namespace)))
 	})
 	return x
 }
 
 // as is a client of a person.
 func (s *stage) as(user string) client.Client {
-	s.t.Helper()
-	c, err := client.New(s.b.ConfigFor(user), client.Options{Scheme: s.c.Scheme()})
+	s.T.Helper()
+	c, err := client.New(s.Bed.ConfigFor(user), client.Options{Scheme: s.Client.Scheme()})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return c
 }
@@ -135,8 +135,8 @@ func manifestsBack(name, namespace, of string) *capturev1.ManifestRestoreRequest
 
 // allow lets a person restore one capture of a namespace.
 func (s *stage) allow(user, namespace, resource, name string) {
-	s.t.Helper()
-	harness.Apply(s.t, s.b, fmt.Sprintf(`
+	s.T.Helper()
+	harness.Apply(s.T, s.Bed, fmt.Sprintf(`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: restore-%[2]s, namespace: %[1]s}

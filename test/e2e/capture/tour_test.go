@@ -14,7 +14,7 @@ import (
 func TestTour(t *testing.T) {
 	s := newStage(t)
 	for _, namespace := range []string{"shop", "staging"} {
-		t.Cleanup(func() { _, _ = s.b.Kubectl(t.Context(), "delete", "namespace", namespace, "--ignore-not-found") })
+		t.Cleanup(func() { _, _ = s.Bed.Kubectl(t.Context(), "delete", "namespace", namespace, "--ignore-not-found") })
 	}
-	harness.Tour(t, s.b, area, strings.NewReplacer("busybox:1.36", images.Busybox))
+	harness.Tour(t, s.Bed, area, strings.NewReplacer("busybox:1.36", images.Busybox))
 }

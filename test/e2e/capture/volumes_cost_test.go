@@ -26,19 +26,19 @@ import (
 func TestVolumesCostLittleMoreThanBare(t *testing.T) {
 	s := newStage(t)
 	source := s.bound("source")
-	if err := s.c.Get(t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
+	if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(source), source); err != nil {
 		t.Fatal(err)
 	}
 	volume := &corev1.PersistentVolume{}
-	if err := s.c.Get(t.Context(), client.ObjectKey{Name: source.Spec.VolumeName}, volume); err != nil {
+	if err := s.Client.Get(t.Context(), client.ObjectKey{Name: source.Spec.VolumeName}, volume); err != nil {
 		t.Fatal(err)
 	}
-	s.b.CSI().Proxy().Slow("CreateSnapshot", time.Second)
+	s.Bed.CSI().Proxy().Slow("CreateSnapshot", time.Second)
 	const rounds = 15
 	var ours, bares []float64
 	for i := range rounds {
 		ours = append(ours, s.captureTakes(fmt.Sprintf("taken-%d", i), source.Name))
-		bares = append(bares, s.bareTakes(fmt.Sprintf("bare-%s-%d", s.namespace, i), volume))
+		bares = append(bares, s.bareTakes(fmt.Sprintf("bare-%s-%d", s.Namespace, i), volume))
 	}
 	slices.Sort(ours)
 	slices.Sort(bares)
@@ -50,12 +50,12 @@ func TestVolumesCostLittleMoreThanBare(t *testing.T) {
 const look = 5 * time.Millisecond
 
 func (s *stage) captureTakes(name, claim string) float64 {
-	s.t.Helper()
+	s.T.Helper()
 	r := capture(name, claim, capturev1.Snapshot)
 	began := time.Now()
-	s.create(r)
-	harness.Eventually(s.t, within, look, func() error {
-		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(r), r); err != nil {
+	s.Create(r)
+	harness.Eventually(s.T, within, look, func() error {
+		if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(r), r); err != nil {
 			return err
 		}
 		if len(r.Status.Conditions) == 0 || r.Status.Conditions[0].Status != metav1.ConditionTrue {
@@ -64,13 +64,13 @@ func (s *stage) captureTakes(name, claim string) float64 {
 		return nil
 	})
 	took := time.Since(began).Seconds()
-	s.delete(r)
-	s.gone(contentOf(r))
+	s.Delete(r)
+	s.AwaitGone(contentOf(r))
 	return took
 }
 
 func (s *stage) bareTakes(name string, volume *corev1.PersistentVolume) float64 {
-	s.t.Helper()
+	s.T.Helper()
 	content := &snapshotv1.VolumeSnapshotContent{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Annotations: map[string]string{"snapshot.storage.kubernetes.io/volumesnapshot-being-deleted": "yes"},
@@ -79,13 +79,13 @@ func (s *stage) bareTakes(name string, volume *corev1.PersistentVolume) float64 
 		Spec: snapshotv1.VolumeSnapshotContentSpec{
 			Driver: volume.Spec.CSI.Driver, DeletionPolicy: snapshotv1.VolumeSnapshotContentRetain, VolumeSnapshotClassName: ptr.To(bed.CSISnapshotClass),
 			Source:            snapshotv1.VolumeSnapshotContentSource{VolumeHandle: &volume.Spec.CSI.VolumeHandle},
-			VolumeSnapshotRef: corev1.ObjectReference{Namespace: s.namespace, Name: name, UID: "bare"},
+			VolumeSnapshotRef: corev1.ObjectReference{Namespace: s.Namespace, Name: name, UID: "bare"},
 		},
 	}
 	began := time.Now()
 	s.createCluster(content)
-	harness.Eventually(s.t, within, look, func() error {
-		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(content), content); err != nil {
+	harness.Eventually(s.T, within, look, func() error {
+		if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(content), content); err != nil {
 			return err
 		}
 		if content.Status == nil || !ptr.Deref(content.Status.ReadyToUse, false) {
@@ -95,9 +95,9 @@ func (s *stage) bareTakes(name string, volume *corev1.PersistentVolume) float64 
 	})
 	took := time.Since(began).Seconds()
 	// Without somebody who looks after it, the sidecar may take a quarter of an hour to let go of it.
-	s.delete(content)
-	if err := s.c.Patch(s.t.Context(), content, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
-		s.t.Fatal(err)
+	s.Delete(content)
+	if err := s.Client.Patch(s.T.Context(), content, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
+		s.T.Fatal(err)
 	}
 	return took
 }
@@ -108,21 +108,21 @@ func TestVolumesOutliveTheProduct(t *testing.T) {
 	s := newStage(t)
 	source := s.bound("source")
 	taken := capture("taken", source.Name, capturev1.Snapshot)
-	s.create(taken)
+	s.Create(taken)
 	s.succeeds(taken)
-	s.manager.Stop()
+	s.Manager.Stop()
 	config := filepath.Join(harness.Root(t), "config")
-	run(t, s.b, "delete", "--ignore-not-found", "-f", filepath.Join(config, "manager", "capture.yaml"),
+	run(t, s.Bed, "delete", "--ignore-not-found", "-f", filepath.Join(config, "manager", "capture.yaml"),
 		"-f", filepath.Join(config, "admission", "capture"), "-f", filepath.Join(config, "rbac", "capture"))
-	if names := s.kubectl("get", "crd", "-o", "name"); strings.Count(names, "capture.statecraft.dev") != 7 {
+	if names := s.Kubectl("get", "crd", "-o", "name"); strings.Count(names, "capture.statecraft.dev") != 7 {
 		t.Errorf("CRDs that are left: %s", names)
 	}
-	if row := s.kubectl("get", "vcr", "--no-headers"); !strings.Contains(row, "Succeeded") {
+	if row := s.Kubectl("get", "vcr", "--no-headers"); !strings.Contains(row, "Succeeded") {
 		t.Errorf("the capture is not what it was: %s", row)
 	}
-	harness.Install(t, s.b, area)
-	s.manager.Start()
+	harness.Install(t, s.Bed, area)
+	s.Manager.Start()
 	back := restore("back", taken.Name, "restored", atOnce, corev1.PersistentVolumeFilesystem)
-	s.create(back)
+	s.Create(back)
 	s.succeeds(back)
 }

@@ -34,7 +34,7 @@ func TestVolumesAHundredAtOnce(t *testing.T) {
 	s := newStage(t)
 	began := time.Now()
 	for i := range hundred {
-		s.create(claim(fmt.Sprintf("source-%d", i), atOnce, corev1.PersistentVolumeFilesystem))
+		s.Create(claim(fmt.Sprintf("source-%d", i), atOnce, corev1.PersistentVolumeFilesystem))
 	}
 	for i := range hundred {
 		path := filepath.Join(s.directory(fmt.Sprintf("source-%d", i)), "contents")
@@ -46,7 +46,7 @@ func TestVolumesAHundredAtOnce(t *testing.T) {
 	taken := make([]*capturev1.VolumeCaptureRequest, hundred)
 	for i := range taken {
 		taken[i] = capture(fmt.Sprintf("taken-%d", i), fmt.Sprintf("source-%d", i), capturev1.Snapshot)
-		s.create(taken[i])
+		s.Create(taken[i])
 	}
 	for _, r := range taken {
 		s.succeeds(r)
@@ -55,7 +55,7 @@ func TestVolumesAHundredAtOnce(t *testing.T) {
 	back := make([]*capturev1.VolumeRestoreRequest, hundred)
 	for i := range back {
 		back[i] = restore(fmt.Sprintf("back-%d", i), taken[i].Name, fmt.Sprintf("restored-%d", i), atOnce, corev1.PersistentVolumeFilesystem)
-		s.create(back[i])
+		s.Create(back[i])
 	}
 	for i, r := range back {
 		s.succeeds(r)
@@ -70,7 +70,7 @@ func TestVolumesAHundredAtOnce(t *testing.T) {
 		if text := s.exec(pod, "cat "+mounted+"/contents"); text != contents(i*20) {
 			t.Errorf("a pod reads %q", text)
 		}
-		s.delete(pod)
+		s.Delete(pod)
 	}
 	harness.Row(t, "100 of 100 volumes: captured after %s, restored after %s", captured.Round(100*time.Millisecond), restored.Round(100*time.Millisecond))
 }
@@ -79,20 +79,20 @@ func contents(i int) string { return fmt.Sprintf("this is volume %d", i) }
 
 // directory is where the driver keeps the volume of a claim, once it has one.
 func (s *stage) directory(name string) (path string) {
-	s.t.Helper()
-	harness.Eventually(s.t, within, poll, func() error {
-		c := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
-		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(&c), &c); err != nil {
+	s.T.Helper()
+	harness.Eventually(s.T, within, poll, func() error {
+		c := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name}}
+		if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(&c), &c); err != nil {
 			return err
 		}
 		if c.Status.Phase != corev1.ClaimBound {
 			return fmt.Errorf("claim %s is %s", name, c.Status.Phase)
 		}
 		var v corev1.PersistentVolume
-		if err := s.c.Get(s.t.Context(), client.ObjectKey{Name: c.Spec.VolumeName}, &v); err != nil {
+		if err := s.Client.Get(s.T.Context(), client.ObjectKey{Name: c.Spec.VolumeName}, &v); err != nil {
 			return err
 		}
-		path = s.b.CSI().VolumeDir(v.Spec.CSI.VolumeHandle)
+		path = s.Bed.CSI().VolumeDir(v.Spec.CSI.VolumeHandle)
 		return nil
 	})
 	return path
@@ -105,16 +105,16 @@ func TestVolumesOutliveTheirRequest(t *testing.T) {
 	const retained = 20 * time.Second
 	taken := capture("taken", source.Name, capturev1.Snapshot)
 	taken.Spec.RetainAfterDeletion = &metav1.Duration{Duration: retained}
-	s.create(taken)
+	s.Create(taken)
 	s.succeeds(taken)
 	kept := keeperOf(taken)
-	if err := s.c.Get(t.Context(), client.ObjectKeyFromObject(kept), kept); err != nil {
+	if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(kept), kept); err != nil {
 		t.Fatal(err)
 	}
 	deleted := time.Now()
-	s.delete(taken)
-	s.freed(s.b.CSI().Snapshots, taken.Status.SnapshotHandle)
-	s.gone(kept)
+	s.Delete(taken)
+	s.freed(s.Bed.CSI().Snapshots, taken.Status.SnapshotHandle)
+	s.AwaitGone(kept)
 	after := time.Since(deleted)
 	if after < retained || after > retained+10*time.Second {
 		t.Errorf("what was to be retained for %s went after %s", retained, after)

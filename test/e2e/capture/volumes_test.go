@@ -11,10 +11,10 @@ import (
 
 // planted makes a claim, lets a pod write into it, and returns what it holds.
 func (s *stage) planted(name, class string, mode corev1.PersistentVolumeMode) (c *corev1.PersistentVolumeClaim, pod *corev1.Pod, holds string) {
-	s.t.Helper()
+	s.T.Helper()
 	write, tell := scripts(mode)
 	c = claim(name, class, mode)
-	s.create(c)
+	s.Create(c)
 	pod = s.open(name+"-writer", c)
 	s.exec(pod, write)
 	return c, pod, s.exec(pod, tell)
@@ -29,35 +29,35 @@ func scripts(mode corev1.PersistentVolumeMode) (write, tell string) {
 
 // same says that a restored claim holds what was captured.
 func (s *stage) same(restored *capturev1.VolumeRestoreRequest, mode corev1.PersistentVolumeMode, want string) *corev1.PersistentVolumeClaim {
-	s.t.Helper()
+	s.T.Helper()
 	c := claim(restored.Spec.VolumeClaimTemplate.Name, "", mode)
 	pod := s.open(c.Name+"-reader", c)
 	_, tell := scripts(mode)
 	if got := s.exec(pod, tell); got != want {
-		s.t.Errorf("%s holds %s, and %s was captured\n%s", c.Name, got, want, s.exec(pod, "find "+mounted+" | head -50"))
+		s.T.Errorf("%s holds %s, and %s was captured\n%s", c.Name, got, want, s.exec(pod, "find "+mounted+" | head -50"))
 	}
-	s.delete(pod)
-	s.gone(pod)
-	if err := s.c.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: c.Name}, c); err != nil {
-		s.t.Fatal(err)
+	s.Delete(pod)
+	s.AwaitGone(pod)
+	if err := s.Client.Get(s.T.Context(), client.ObjectKey{Namespace: s.Namespace, Name: c.Name}, c); err != nil {
+		s.T.Fatal(err)
 	}
 	return c
 }
 
 // roundTrip captures a volume, destroys it, and restores it.
 func (s *stage) roundTrip(class string, volumes corev1.PersistentVolumeMode) {
-	t := s.t
+	t := s.T
 	source, pod, want := s.planted("source", class, volumes)
 	taken := capture("taken", source.Name, capturev1.Snapshot)
-	s.create(taken)
+	s.Create(taken)
 	s.succeeds(taken)
-	s.delete(pod)
-	s.gone(pod)
-	s.delete(source)
-	s.gone(source)
+	s.Delete(pod)
+	s.AwaitGone(pod)
+	s.Delete(source)
+	s.AwaitGone(source)
 
 	back := restore("back", taken.Name, "restored", class, volumes)
-	s.create(back)
+	s.Create(back)
 	if class != waits {
 		s.succeeds(back)
 	}
@@ -69,14 +69,14 @@ func (s *stage) roundTrip(class string, volumes corev1.PersistentVolumeMode) {
 
 	// What was captured goes with its request, down to the backend; what was restored stays.
 	handle, kept := taken.Status.SnapshotHandle, keeperOf(taken)
-	if !s.backendHas(s.b.CSI().Snapshots, handle) {
+	if !s.backendHas(s.Bed.CSI().Snapshots, handle) {
 		t.Errorf("the driver does not have snapshot %s", handle)
 	}
-	s.delete(taken)
-	s.delete(back)
-	s.gone(taken)
-	s.gone(kept)
-	s.freed(s.b.CSI().Snapshots, handle)
+	s.Delete(taken)
+	s.Delete(back)
+	s.AwaitGone(taken)
+	s.AwaitGone(kept)
+	s.freed(s.Bed.CSI().Snapshots, handle)
 	s.same(back, volumes, want)
 }
 
@@ -96,34 +96,34 @@ func TestVolumesAreMoved(t *testing.T) {
 	s := newStage(t)
 	source, pod, want := s.planted("source", atOnce, corev1.PersistentVolumeFilesystem)
 	early := capture("early", source.Name, capturev1.Detach)
-	s.create(early)
+	s.Create(early)
 	if c := s.ended(early); c.Reason != string(capturev1.ReasonInUse) {
 		t.Fatalf("a claim that a pod uses was detached: %s, %s", c.Reason, c.Message)
 	}
-	s.delete(pod)
-	s.gone(pod)
+	s.Delete(pod)
+	s.AwaitGone(pod)
 
 	taken := capture("taken", source.Name, capturev1.Detach)
-	s.create(taken)
+	s.Create(taken)
 	s.succeeds(taken)
-	s.gone(source)
+	s.AwaitGone(source)
 	back := restore("back", taken.Name, "restored", atOnce, corev1.PersistentVolumeFilesystem)
-	s.create(back)
+	s.Create(back)
 	s.succeeds(back)
 	s.same(back, corev1.PersistentVolumeFilesystem, want)
 	again := restore("again", taken.Name, "another", atOnce, corev1.PersistentVolumeFilesystem)
-	s.create(again)
+	s.Create(again)
 	if c := s.ended(again); c.Reason != string(capturev1.ReasonSourceConsumed) {
 		t.Errorf("a volume was moved twice: %s, %s", c.Reason, c.Message)
 	}
-	s.delete(taken)
-	s.delete(back)
-	s.gone(taken)
-	s.gone(keeperOf(taken))
+	s.Delete(taken)
+	s.Delete(back)
+	s.AwaitGone(taken)
+	s.AwaitGone(keeperOf(taken))
 	restored := s.same(back, corev1.PersistentVolumeFilesystem, want)
 
 	// It is a volume like any other by now: it can be taken once more.
 	last := capture("last", restored.Name, capturev1.Detach)
-	s.create(last)
+	s.Create(last)
 	s.succeeds(last)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 const (
@@ -43,10 +44,10 @@ func TestVolumesOfAnUpgradeAreCapturedFirst(t *testing.T) {
 	}
 	found := 0
 	for i, name := range u.Status.Captures {
-		taken := &capturev1.VolumeCaptureRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
+		taken := &capturev1.VolumeCaptureRequest{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name}}
 		s.succeeds(taken)
 		back := restore("back-"+strconv.Itoa(i), name, "restored-"+strconv.Itoa(i), atOnce, corev1.PersistentVolumeFilesystem)
-		s.create(back)
+		s.Create(back)
 		s.succeeds(back)
 		found += s.found(vkc, back.Spec.VolumeClaimTemplate.Name)
 	}
@@ -75,118 +76,118 @@ func TestVolumesThatCannotBeCapturedStopAnUpgrade(t *testing.T) {
 func newValkeyStage(t *testing.T) *stage {
 	t.Helper()
 	s := newStage(t)
-	if err := valkeyv1.AddToScheme(s.c.Scheme()); err != nil {
+	if err := valkeyv1.AddToScheme(s.Client.Scheme()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.b.LoadImages(t.Context(), images.Valkey81, images.Valkey91, images.ValkeyNode); err != nil {
+	if err := s.Bed.LoadImages(t.Context(), images.Valkey81, images.Valkey91, images.ValkeyNode); err != nil {
 		t.Fatal(err)
 	}
-	harness.NewManager(t, s.b, "valkey").Start()
+	product.NewManager(t, s.Bed, "valkey").Start()
 	return s
 }
 
 // cluster is one of three shards of a primary and a replica, with volumes, that runs.
 func (s *stage) cluster(name, class string) *valkeyv1.ValkeyCluster {
-	s.t.Helper()
+	s.T.Helper()
 	vkc := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: valkeyv1.ValkeyClusterSpec{
 		Image:       images.Valkey81,
 		Persistence: valkeyv1.Persistence{Enabled: true, Size: &size, StorageClassName: &class, WhenDeleted: valkeyv1.DeleteVolumes},
 	}}
-	s.create(vkc)
-	harness.Eventually(s.t, runsWithin, poll, func() error {
+	s.Create(vkc)
+	harness.Eventually(s.T, runsWithin, poll, func() error {
 		if c := s.endedWithin(vkc, runsWithin); c.Status != metav1.ConditionTrue {
 			return fmt.Errorf("%s, waits for %s", vkc.Status.Phase, vkc.Status.WaitingFor)
 		}
 		return nil
 	})
-	s.t.Cleanup(func() { s.delete(vkc) })
+	s.T.Cleanup(func() { s.Delete(vkc) })
 	return vkc
 }
 
 // put sets all keys to a value.
 func (s *stage) put(vkc *valkeyv1.ValkeyCluster, value string) {
-	s.t.Helper()
+	s.T.Helper()
 	c := s.dial(s.address(vkc.Name+"-0-0"), false)
 	for i := range keys {
-		if err := c.Do(s.t.Context(), c.B().Set().Key(fmt.Sprintf("key:%d", i)).Value(value).Build()).Error(); err != nil {
-			s.t.Fatal(err)
+		if err := c.Do(s.T.Context(), c.B().Set().Key(fmt.Sprintf("key:%d", i)).Value(value).Build()).Error(); err != nil {
+			s.T.Fatal(err)
 		}
 	}
 }
 
 // found counts the keys of a restored volume that have the value of before, as a server reads them that stands alone.
 func (s *stage) found(vkc *valkeyv1.ValkeyCluster, claim string) (n int) {
-	s.t.Helper()
+	s.T.Helper()
 	pod := shell(claim+"-server", &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim}})
 	pod.Spec.Containers[0].Image = images.Valkey81
 	pod.Spec.Containers[0].Command = []string{"valkey-server", "--dir", mounted, "--appendonly", "yes", "--save", "", "--protected-mode", "no"}
 	pod.Spec.SecurityContext = s.podOf(vkc).Spec.SecurityContext // of who owns the files
-	s.create(pod)
-	s.t.Cleanup(func() {
-		if s.t.Failed() {
-			out, _ := s.b.Kubectl(context.WithoutCancel(s.t.Context()), "logs", "-n", s.namespace, pod.Name, "--tail=40")
-			s.t.Logf("log of %s:\n%s", pod.Name, out)
+	s.Create(pod)
+	s.T.Cleanup(func() {
+		if s.T.Failed() {
+			out, _ := s.Bed.Kubectl(context.WithoutCancel(s.T.Context()), "logs", "-n", s.Namespace, pod.Name, "--tail=40")
+			s.T.Logf("log of %s:\n%s", pod.Name, out)
 		}
 	})
-	s.kubectl("wait", "pod/"+pod.Name, "--for=condition=Ready", "--timeout=60s")
+	s.Kubectl("wait", "pod/"+pod.Name, "--for=condition=Ready", "--timeout=60s")
 	c := s.dial(s.address(pod.Name), true)
 	for i := range keys {
-		value, err := c.Do(s.t.Context(), c.B().Get().Key(fmt.Sprintf("key:%d", i)).Build()).ToString()
+		value, err := c.Do(s.T.Context(), c.B().Get().Key(fmt.Sprintf("key:%d", i)).Build()).ToString()
 		if err != nil && !valkey.IsValkeyNil(err) {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		if value == "before" {
 			n++
 		}
 	}
-	s.delete(pod)
+	s.Delete(pod)
 	return n
 }
 
 // podOf is a pod of a cluster.
 func (s *stage) podOf(vkc *valkeyv1.ValkeyCluster) *corev1.Pod {
-	s.t.Helper()
+	s.T.Helper()
 	pod := &corev1.Pod{}
-	if err := s.c.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: vkc.Name + "-0-0"}, pod); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Get(s.T.Context(), client.ObjectKey{Namespace: s.Namespace, Name: vkc.Name + "-0-0"}, pod); err != nil {
+		s.T.Fatal(err)
 	}
 	return pod
 }
 
 // dial connects to a server, which may stand alone.
 func (s *stage) dial(address string, alone bool) valkey.Client {
-	s.t.Helper()
+	s.T.Helper()
 	var c valkey.Client
-	harness.Eventually(s.t, within, poll, func() (err error) {
+	harness.Eventually(s.T, within, poll, func() (err error) {
 		c, err = valkey.NewClient(valkey.ClientOption{InitAddress: []string{address}, ForceSingleClient: alone, DisableCache: true})
 		return err
 	})
-	s.t.Cleanup(c.Close)
+	s.T.Cleanup(c.Close)
 	return c
 }
 
 // address is where the server in a pod is reached.
 func (s *stage) address(pod string) string {
-	s.t.Helper()
-	return s.kubectl("get", "pod", pod, "-o", "jsonpath={.status.podIP}") + ":6379"
+	s.T.Helper()
+	return s.Kubectl("get", "pod", pod, "-o", "jsonpath={.status.podIP}") + ":6379"
 }
 
 // upgrade is one to 9.1 that captures first.
 func (s *stage) upgrade(vkc *valkeyv1.ValkeyCluster) *valkeyv1.ValkeyUpgrade {
-	s.t.Helper()
+	s.T.Helper()
 	u := &valkeyv1.ValkeyUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "to-9-1"}, Spec: valkeyv1.ValkeyUpgradeSpec{
 		ClusterRef: valkeyv1.ClusterRef{Name: vkc.Name}, Image: images.Valkey91, CaptureFirst: true,
 	}}
-	s.create(u)
+	s.Create(u)
 	return u
 }
 
 // pods are the UIDs of a cluster's pods.
 func (s *stage) pods(vkc *valkeyv1.ValkeyCluster) string {
-	s.t.Helper()
+	s.T.Helper()
 	var list corev1.PodList
-	if err := s.c.List(s.t.Context(), &list, client.InNamespace(s.namespace), client.MatchingLabels{valkeyv1.ClusterLabel: vkc.Name}); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.List(s.T.Context(), &list, client.InNamespace(s.Namespace), client.MatchingLabels{valkeyv1.ClusterLabel: vkc.Name}); err != nil {
+		s.T.Fatal(err)
 	}
 	var uids []string
 	for _, p := range list.Items {

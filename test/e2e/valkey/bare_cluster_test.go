@@ -16,11 +16,11 @@ import (
 
 // bareCluster is what people make by hand: a StatefulSet, and valkey-cli.
 func (s *stage) bareCluster() (*appsv1.StatefulSet, []string) {
-	s.t.Helper()
-	servers := blankServers(bedtest.Namespace(s.t, s.b), image)
-	s.must(s.c.Create(s.t.Context(), servers))
+	s.T.Helper()
+	servers := blankServers(bedtest.Namespace(s.T, s.Bed), image)
+	s.must(s.Client.Create(s.T.Context(), servers))
 	var addrs []string
-	harness.Eventually(s.t, runningWithin, poll, func() (err error) {
+	harness.Eventually(s.T, runningWithin, poll, func() (err error) {
 		addrs, err = s.readyPods(servers.Namespace, wiretest.Servers)
 		return err
 	})
@@ -31,16 +31,16 @@ func (s *stage) bareCluster() (*appsv1.StatefulSet, []string) {
 
 // barePod is the pod that listens there.
 func (s *stage) barePod(namespace, addr string) (found corev1.Pod) {
-	s.t.Helper()
+	s.T.Helper()
 	host, _, err := net.SplitHostPort(addr)
 	s.must(err)
 	var pods corev1.PodList
-	s.must(s.c.List(s.t.Context(), &pods, client.InNamespace(namespace)))
+	s.must(s.Client.List(s.T.Context(), &pods, client.InNamespace(namespace)))
 	for _, p := range pods.Items {
 		if p.Status.PodIP == host {
 			return p
 		}
 	}
-	s.t.Fatalf("no pod at %s", addr)
+	s.T.Fatalf("no pod at %s", addr)
 	return found
 }

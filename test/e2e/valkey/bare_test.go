@@ -24,7 +24,7 @@ type lap struct{ whole, ran, ready time.Duration }
 // StatefulSets applied by hand plus valkey-cli --cluster create, in turns.
 func TestCreateAgainstTheBareEngine(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	children := s.childrenOf()
 	var ours, bare []lap
 	for i := range harness.ByLevel(2, 6) {
@@ -64,8 +64,8 @@ func median(d []time.Duration) time.Duration {
 }
 
 func (s *stage) timeOurs() lap {
-	s.t.Helper()
-	namespace := bedtest.Namespace(s.t, s.b)
+	s.T.Helper()
+	namespace := bedtest.Namespace(s.T, s.Bed)
 	began := time.Now()
 	vkc := s.create(namespace)
 	ready := make(chan time.Time, 1)
@@ -80,7 +80,7 @@ func (s *stage) timeOurs() lap {
 
 // ready is when all pods were ready.
 func (s *stage) ready(namespace string, want int) time.Time {
-	harness.Eventually(s.t, runningWithin, poll/5, func() error {
+	harness.Eventually(s.T, runningWithin, poll/5, func() error {
 		_, err := s.readyPods(namespace, want)
 		return err
 	})
@@ -89,10 +89,10 @@ func (s *stage) ready(namespace string, want int) time.Time {
 
 // started is when all pods ran.
 func (s *stage) started(namespace string, want int) time.Time {
-	s.t.Helper()
-	harness.Eventually(s.t, runningWithin, poll/5, func() error {
+	s.T.Helper()
+	harness.Eventually(s.T, runningWithin, poll/5, func() error {
 		var pods corev1.PodList
-		if err := s.c.List(s.t.Context(), &pods, client.InNamespace(namespace)); err != nil {
+		if err := s.Client.List(s.T.Context(), &pods, client.InNamespace(namespace)); err != nil {
 			return err
 		}
 		running := 0
@@ -111,8 +111,8 @@ func (s *stage) started(namespace string, want int) time.Time {
 
 // childrenOf makes a cluster and copies what it is made of.
 func (s *stage) childrenOf() []client.Object {
-	s.t.Helper()
-	namespace := bedtest.Namespace(s.t, s.b)
+	s.T.Helper()
+	namespace := bedtest.Namespace(s.T, s.Bed)
 	vkc := s.create(namespace)
 	s.running(vkc)
 	var children []client.Object
@@ -120,8 +120,8 @@ func (s *stage) childrenOf() []client.Object {
 	var configs corev1.ConfigMapList
 	var sets appsv1.StatefulSetList
 	for _, list := range []client.ObjectList{&services, &configs, &sets} {
-		if err := s.c.List(s.t.Context(), list, client.InNamespace(namespace)); err != nil {
-			s.t.Fatal(err)
+		if err := s.Client.List(s.T.Context(), list, client.InNamespace(namespace)); err != nil {
+			s.T.Fatal(err)
 		}
 	}
 	for i := range services.Items {
@@ -154,15 +154,15 @@ func headless(ip string) string {
 }
 
 func (s *stage) timeBare(children []client.Object) lap {
-	s.t.Helper()
-	namespace := bedtest.Namespace(s.t, s.b)
+	s.T.Helper()
+	namespace := bedtest.Namespace(s.T, s.Bed)
 	began := time.Now()
 	var sets []client.Object
 	for _, child := range children {
 		child := child.DeepCopyObject().(client.Object)
 		child.SetNamespace(namespace)
-		if err := s.c.Create(s.t.Context(), child); err != nil {
-			s.t.Fatal(err)
+		if err := s.Client.Create(s.T.Context(), child); err != nil {
+			s.T.Fatal(err)
 		}
 		if _, is := child.(*appsv1.StatefulSet); is {
 			sets = append(sets, child)
@@ -172,7 +172,7 @@ func (s *stage) timeBare(children []client.Object) lap {
 	ready := s.ready(namespace, 6)
 	servers, err := s.readyPods(namespace, 6)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	command := append([]string{"valkey-cli", "--cluster", "create"}, servers...)
 	s.exec(namespace, name+"-0-0", append(command, "--cluster-replicas", "1", "--cluster-yes")...)
@@ -188,7 +188,7 @@ func (s *stage) timeBare(children []client.Object) lap {
 // readyPods are the addresses of all pods, once they are ready.
 func (s *stage) readyPods(namespace string, want int) (addresses []string, err error) {
 	var pods corev1.PodList
-	if err := s.c.List(s.t.Context(), &pods, client.InNamespace(namespace)); err != nil {
+	if err := s.Client.List(s.T.Context(), &pods, client.InNamespace(namespace)); err != nil {
 		return nil, err
 	}
 	for i := range pods.Items {

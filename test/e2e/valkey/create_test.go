@@ -27,13 +27,13 @@ const commandsAtMost = 1000
 
 func TestCreateRunsAndThenRests(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
-	namespace := bedtest.Namespace(t, s.b)
+	s.Manager.Start()
+	namespace := bedtest.Namespace(t, s.Bed)
 	since := time.Now()
 	vkc := s.create(namespace)
 	s.running(vkc)
 	s.sound(vkc)
-	row, err := s.b.Kubectl(t.Context(), "get", "vkc", "-n", namespace)
+	row, err := s.Bed.Kubectl(t.Context(), "get", "vkc", "-n", namespace)
 	if err != nil || !strings.Contains(row, "True") || !strings.Contains(row, "Running") || !strings.Contains(row, "16384/16384") {
 		t.Errorf("kubectl get vkc: %v\n%s", err, row)
 	}
@@ -44,7 +44,7 @@ func TestCreateRunsAndThenRests(t *testing.T) {
 
 	// The reservation is given back by the first pass in Running.
 	harness.Eventually(t, goneWithin, poll, func() error { return s.rests(vkc) })
-	made, err := s.b.Writes(since, harness.User(area))
+	made, err := s.Bed.Writes(since, harness.User(area))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func (s *stage) rests(vkc *valkeyv1.ValkeyCluster) error {
 	if err := s.quiet(time.Now().Add(-3 * time.Second)); err != nil {
 		return err
 	}
-	if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
+	if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
 		return err
 	}
 	if ready := apimeta.FindStatusCondition(vkc.Status.Conditions, "Ready"); ready == nil || strings.Contains(ready.Message, "takes over") {
@@ -76,11 +76,11 @@ func (s *stage) rests(vkc *valkeyv1.ValkeyCluster) error {
 
 // commands is how many commands a server was sent so far.
 func (s *stage) commands(namespace, pod string) (sum int) {
-	s.t.Helper()
+	s.T.Helper()
 	for _, calls := range regexp.MustCompile(`calls=(\d+)`).FindAllStringSubmatch(s.exec(namespace, pod, "valkey-cli", "info", "commandstats"), -1) {
 		n, err := strconv.Atoi(calls[1])
 		if err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		sum += n
 	}
@@ -89,7 +89,7 @@ func (s *stage) commands(namespace, pod string) (sum int) {
 
 // quiet says nil when the manager has written nothing since.
 func (s *stage) quiet(since time.Time) error {
-	writes, err := s.b.Writes(since, harness.User(area))
+	writes, err := s.Bed.Writes(since, harness.User(area))
 	if err != nil {
 		return err
 	}

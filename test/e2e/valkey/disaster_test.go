@@ -27,7 +27,7 @@ const (
 // their data in memory only, and come back at once, without it.
 func TestDisasterPrimaryKilled(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	vkc, w := s.busy(plain)
 	for i := range harness.ByLevel(1, 3) {
 		shard := vkc.Status.Shards[i%len(vkc.Status.Shards)]
@@ -58,14 +58,14 @@ func TestDisasterPrimaryKilled(t *testing.T) {
 
 // otherOf is the other pod of a shard of two.
 func (s *stage) otherOf(vkc *valkeyv1.ValkeyCluster, pod string) string {
-	s.t.Helper()
+	s.T.Helper()
 	set := pod[:strings.LastIndexByte(pod, '-')+1]
 	for name := range s.pods(vkc) {
 		if name != pod && strings.HasPrefix(name, set) {
 			return name
 		}
 	}
-	s.t.Fatalf("%s is alone in its shard", pod)
+	s.T.Fatalf("%s is alone in its shard", pod)
 	return ""
 }
 
@@ -98,18 +98,18 @@ func awaitPrimary(t *testing.T, addr string) <-chan time.Time {
 
 // signal sends a signal to the server of a pod.
 func (s *stage) signal(p corev1.Pod, signal string) {
-	s.t.Helper()
+	s.T.Helper()
 	id := strings.TrimPrefix(p.Status.ContainerStatuses[0].ContainerID, "containerd://")
-	if err := s.nodeOf(p).Signal(s.t.Context(), id, signal); err != nil {
-		s.t.Fatal(err)
+	if err := s.nodeOf(p).Signal(s.T.Context(), id, signal); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
 func (s *stage) nodeOf(p corev1.Pod) *bed.Node {
-	s.t.Helper()
-	node, found := s.b.NodeOf(p.Spec.NodeName)
+	s.T.Helper()
+	node, found := s.Bed.NodeOf(p.Spec.NodeName)
 	if !found {
-		s.t.Fatalf("%s is on no node of the bed", p.Name)
+		s.T.Fatalf("%s is on no node of the bed", p.Name)
 	}
 	return node
 }

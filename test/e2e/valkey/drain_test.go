@@ -19,9 +19,9 @@ import (
 // before it goes, so no request fails.
 func TestDisasterNodesDrained(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	const class = "local"
-	s.must(s.b.LocalVolumes(t.Context(), class, 4))
+	s.must(s.Bed.LocalVolumes(t.Context(), class, 4))
 	for what, change := range map[string]func(*valkeyv1.ValkeyCluster){
 		"in memory": plain,
 		// A pod cannot leave the node of its volume, so as many must be allowed to be away as a node has.
@@ -35,9 +35,9 @@ func TestDisasterNodesDrained(t *testing.T) {
 			vkc, w := s.busy(change)
 			s.spread(vkc.Namespace, vkc.Name)
 			// Whatever comes: the tests after this need all nodes.
-			t.Cleanup(func() { _, _ = s.b.Kubectl(context.Background(), "uncordon", "--selector=kubernetes.io/hostname") })
+			t.Cleanup(func() { _, _ = s.Bed.Kubectl(context.Background(), "uncordon", "--selector=kubernetes.io/hostname") })
 			for range rounds {
-				for _, node := range s.b.Nodes() {
+				for _, node := range s.Bed.Nodes() {
 					began := time.Now()
 					s.kubectl("drain", node.Name(), "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=3m")
 					s.kubectl("uncordon", node.Name())
@@ -52,25 +52,25 @@ func TestDisasterNodesDrained(t *testing.T) {
 }
 
 func (s *stage) kubectl(args ...string) {
-	s.t.Helper()
-	if out, err := s.b.Kubectl(s.t.Context(), args...); err != nil {
-		s.t.Fatalf("kubectl %v: %v\n%s", args, err, out)
+	s.T.Helper()
+	if out, err := s.Bed.Kubectl(s.T.Context(), args...); err != nil {
+		s.T.Fatalf("kubectl %v: %v\n%s", args, err, out)
 	}
 }
 
 // spread checks that no two pods of a shard share a node.
 func (s *stage) spread(namespace, cluster string) {
-	s.t.Helper()
+	s.T.Helper()
 	for shard := range 3 {
 		nodes := map[string]string{}
 		for ordinal := range 2 {
 			pod := fmt.Sprintf("%s-%d-%d", cluster, shard, ordinal)
-			out, err := s.b.Kubectl(s.t.Context(), "get", "pod", "-n", namespace, pod, "-o", "jsonpath={.spec.nodeName}")
+			out, err := s.Bed.Kubectl(s.T.Context(), "get", "pod", "-n", namespace, pod, "-o", "jsonpath={.spec.nodeName}")
 			if err != nil {
-				s.t.Fatal(err)
+				s.T.Fatal(err)
 			}
 			if other := nodes[out]; other != "" {
-				s.t.Errorf("%s and %s are both on %s", pod, other, out)
+				s.T.Errorf("%s and %s are both on %s", pod, other, out)
 			}
 			nodes[out] = pod
 		}

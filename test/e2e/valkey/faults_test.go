@@ -27,8 +27,8 @@ var faults = []fault{
 	{"its process is stopped", signalled("SIGSTOP"), signalled("SIGCONT")},
 	{
 		"it is partitioned",
-		func(s *stage, p corev1.Pod) { s.must(s.nodeOf(p).Isolate(s.t.Context(), p.Status.PodIP)) },
-		func(s *stage, p corev1.Pod) { s.must(s.nodeOf(p).Rejoin(s.t.Context(), p.Status.PodIP)) },
+		func(s *stage, p corev1.Pod) { s.must(s.nodeOf(p).Isolate(s.T.Context(), p.Status.PodIP)) },
+		func(s *stage, p corev1.Pod) { s.must(s.nodeOf(p).Rejoin(s.T.Context(), p.Status.PodIP)) },
 	},
 	{"its node is cut off", onNode((*bed.Node).Cut), onNode((*bed.Node).Heal)},
 	{"its node is frozen", onNode((*bed.Node).Freeze), onNode((*bed.Node).Thaw)},
@@ -40,13 +40,13 @@ func signalled(signal string) func(*stage, corev1.Pod) {
 }
 
 func onNode(do func(*bed.Node, context.Context) error) func(*stage, corev1.Pod) {
-	return func(s *stage, p corev1.Pod) { s.must(do(s.nodeOf(p), s.t.Context())) }
+	return func(s *stage, p corev1.Pod) { s.must(do(s.nodeOf(p), s.T.Context())) }
 }
 
 func (s *stage) must(err error) {
-	s.t.Helper()
+	s.T.Helper()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 }
 
@@ -54,7 +54,7 @@ func (s *stage) must(err error) {
 // whole again, with everything that was sent to a replica before.
 func TestDisasterPrimaryLost(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			s := s.of(t)
@@ -85,7 +85,7 @@ const spreadWithin = time.Minute
 // spreads waits until no node has the majority of the primaries. Where replicas lie so that this cannot be, the next fault
 // finds the cluster as it is.
 func (s *stage) spreads(vkc *valkeyv1.ValkeyCluster) {
-	s.t.Helper()
+	s.T.Helper()
 	for began := time.Now(); time.Since(began) < spreadWithin; <-time.After(time.Second) {
 		primaries, most, pods := map[string]int{}, 0, s.pods(s.fresh(vkc))
 		for _, shard := range vkc.Status.Shards {
@@ -97,7 +97,7 @@ func (s *stage) spreads(vkc *valkeyv1.ValkeyCluster) {
 			return
 		}
 	}
-	s.t.Log("one node keeps the majority of the primaries")
+	s.T.Log("one node keeps the majority of the primaries")
 }
 
 // TestDisasterBareEngine does the same to servers that nobody looks after: what there is to compare with.

@@ -22,14 +22,14 @@ func TestCreateLikeTheFake(t *testing.T) {
 	s := newStage(t)
 	for _, version := range []string{"8.0", "8.1", "9.1"} {
 		t.Run(version, func(t *testing.T) {
-			s := &stage{t: t, b: s.b, c: s.c}
+			s := s.of(t)
 			image := "bed.local/valkey:" + version
-			if err := s.b.LoadImages(t.Context(), image); err != nil {
+			if err := s.Bed.LoadImages(t.Context(), image); err != nil {
 				t.Fatal(err)
 			}
-			namespace := bedtest.Namespace(t, s.b)
+			namespace := bedtest.Namespace(t, s.Bed)
 			servers := blankServers(namespace, image)
-			if err := s.c.Create(t.Context(), servers); err != nil {
+			if err := s.Client.Create(t.Context(), servers); err != nil {
 				t.Fatal(err)
 			}
 			var addrs []string

@@ -19,9 +19,9 @@ import (
 // cluster comes of it.
 func TestCreateSurvivesKills(t *testing.T) {
 	s := newStage(t)
-	m := harness.NewManager(t, s.b, area)
+	m := s.Manager
 	m.Start()
-	namespace := bedtest.Namespace(t, s.b)
+	namespace := bedtest.Namespace(t, s.Bed)
 	began := time.Now()
 	vkc := s.create(namespace)
 	s.running(vkc)
@@ -33,8 +33,8 @@ func TestCreateSurvivesKills(t *testing.T) {
 	for i := range positions {
 		at := all * (2*i + 1) / (2 * positions)
 		t.Run(fmt.Sprintf("after write %d of %d", at, all), func(t *testing.T) {
-			s := &stage{t: t, b: s.b, c: s.c}
-			namespace := bedtest.Namespace(t, s.b)
+			s := s.of(t)
+			namespace := bedtest.Namespace(t, s.Bed)
 			began := time.Now()
 			vkc := s.create(namespace)
 			harness.Eventually(t, runningWithin, poll/5, func() error { return s.reached(vkc, began, at) })
@@ -50,7 +50,7 @@ func TestCreateSurvivesKills(t *testing.T) {
 // reached says nil when a creation has come to its n-th write. Moves may chain, so
 // that it takes fewer: then it has come as far when the cluster runs.
 func (s *stage) reached(vkc *valkeyv1.ValkeyCluster, began time.Time, n int) error {
-	if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
+	if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
 		return err
 	}
 	if done := s.writesSince(began); done < n && vkc.Status.Phase != cluster.Running {
@@ -60,10 +60,10 @@ func (s *stage) reached(vkc *valkeyv1.ValkeyCluster, began time.Time, n int) err
 }
 
 func (s *stage) writesSince(began time.Time) int {
-	s.t.Helper()
-	writes, err := s.b.Writes(began, harness.User(area))
+	s.T.Helper()
+	writes, err := s.Bed.Writes(began, harness.User(area))
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	n := 0
 	for _, w := range bed.WithoutElections(writes) {

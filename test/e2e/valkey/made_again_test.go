@@ -17,33 +17,33 @@ import (
 // was written.
 func TestCreateOverKeptVolumes(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	t.Run("open", func(t *testing.T) {
-		s.of(t).makeAgain(bedtest.Namespace(t, s.b), onVolumes, func(addr string) valkey.ClientOption {
+		s.of(t).makeAgain(bedtest.Namespace(t, s.Bed), onVolumes, func(addr string) valkey.ClientOption {
 			return valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true}
 		})
 	})
 	t.Run("with TLS and users", func(t *testing.T) {
-		safe := s.of(t).secure(bedtest.Namespace(t, s.b))
+		safe := s.of(t).secure(bedtest.Namespace(t, s.Bed))
 		s.of(t).makeAgain(safe.namespace, safe.change, safe.option)
 	})
 }
 
 func (s *stage) makeAgain(namespace string, change func(*valkeyv1.ValkeyCluster), option func(addr string) valkey.ClientOption) {
-	s.t.Helper()
+	s.T.Helper()
 	vkc := s.createAs(namespace, change)
 	s.running(vkc)
-	w := startWriterWith(s.t, option(s.addr(vkc)))
-	w.await(s.t, writesBefore)
+	w := startWriterWith(s.T, option(s.addr(vkc)))
+	w.await(s.T, writesBefore)
 	w.stop()
 	for range rounds {
 		s.empty(namespace, vkc)
 		began := time.Now()
 		vkc = s.createAs(namespace, change)
 		s.running(vkc)
-		harness.Row(s.t, "made again over its volumes: runs after %s", time.Since(began).Round(100*time.Millisecond))
+		harness.Row(s.T, "made again over its volumes: runs after %s", time.Since(began).Round(100*time.Millisecond))
 	}
-	w.reconnectWith(s.t, option(s.addr(vkc)))
-	w.check(s.t)
+	w.reconnectWith(s.T, option(s.addr(vkc)))
+	w.check(s.T)
 	s.empty(namespace, vkc)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 const positions = 10
@@ -21,9 +22,9 @@ const positions = 10
 // ends as it would have without, and nobody who writes to it notices.
 func TestScaleSurvivesKills(t *testing.T) {
 	s := newStage(t)
-	m := harness.NewManager(t, s.b, area)
+	m := s.Manager
 	m.Start()
-	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
+	s.must(s.Bed.LoadImages(t.Context(), images.Valkey91))
 	vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = images.Valkey91 })
 	up, down := size{5, 1}, size{3, 1}
 	for _, to := range []size{up, down} {
@@ -45,15 +46,15 @@ func TestScaleSurvivesKills(t *testing.T) {
 // TestUpgradeSurvivesKills kills the manager ten times during one upgrade, and during the next.
 func TestUpgradeSurvivesKills(t *testing.T) {
 	s := newStage(t)
-	m := harness.NewManager(t, s.b, area)
+	m := s.Manager
 	m.Start()
-	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
+	s.must(s.Bed.LoadImages(t.Context(), images.Valkey91))
 	vkc, w := s.busy(plain)
 	u := s.upgrade(vkc, images.Valkey91)
 	began, kills := time.Now(), 0
 	for step := 1; ; step++ {
 		ended := s.killAfter(m, began, 3*step, func() bool {
-			s.must(s.c.Get(t.Context(), client.ObjectKeyFromObject(u), u))
+			s.must(s.Client.Get(t.Context(), client.ObjectKeyFromObject(u), u))
 			return upgrade.Ended(u.Status.Phase)
 		})
 		if ended {
@@ -73,9 +74,9 @@ func TestUpgradeSurvivesKills(t *testing.T) {
 }
 
 // killAfter kills the manager after its n-th write since then and starts it again, unless all is over before.
-func (s *stage) killAfter(m *harness.Manager, began time.Time, n int, over func() bool) (ended bool) {
-	s.t.Helper()
-	harness.Eventually(s.t, upgradedWithin, poll/5, func() error {
+func (s *stage) killAfter(m *product.Manager, began time.Time, n int, over func() bool) (ended bool) {
+	s.T.Helper()
+	harness.Eventually(s.T, upgradedWithin, poll/5, func() error {
 		if done := s.writesSince(began); done < n {
 			if ended = over(); !ended {
 				return fmt.Errorf("%d of %d writes", done, n)
@@ -91,14 +92,14 @@ func (s *stage) killAfter(m *harness.Manager, began time.Time, n int, over func(
 }
 
 func (s *stage) writesOf(do func()) int {
-	s.t.Helper()
+	s.T.Helper()
 	began := time.Now()
 	do()
 	return s.writesSince(began)
 }
 
 func (s *stage) fresh(vkc *valkeyv1.ValkeyCluster) *valkeyv1.ValkeyCluster {
-	s.t.Helper()
-	s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc))
+	s.T.Helper()
+	s.must(s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(vkc), vkc))
 	return vkc
 }

@@ -21,9 +21,9 @@ const pingEvery = 10 * time.Millisecond
 // late answers, and not one that nobody asked for.
 func startPings(t *testing.T, s *stage) (took func() []time.Duration) {
 	t.Helper()
-	servers := blankServers(bedtest.Namespace(t, s.b), image)
+	servers := blankServers(bedtest.Namespace(t, s.Bed), image)
 	servers.Spec.Replicas = new(int32(1))
-	s.must(s.c.Create(t.Context(), servers))
+	s.must(s.Client.Create(t.Context(), servers))
 	var addrs []string
 	harness.Eventually(t, runningWithin, poll, func() (err error) {
 		addrs, err = s.readyPods(servers.Namespace, 1)

@@ -16,10 +16,10 @@ import (
 
 // pods are the pods of a cluster, by name.
 func (s *stage) pods(vkc *valkeyv1.ValkeyCluster) map[string]corev1.Pod {
-	s.t.Helper()
+	s.T.Helper()
 	var list corev1.PodList
-	if err := s.c.List(s.t.Context(), &list, client.InNamespace(vkc.Namespace), client.MatchingLabels{valkeyv1.ClusterLabel: vkc.Name}); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.List(s.T.Context(), &list, client.InNamespace(vkc.Namespace), client.MatchingLabels{valkeyv1.ClusterLabel: vkc.Name}); err != nil {
+		s.T.Fatal(err)
 	}
 	pods := map[string]corev1.Pod{}
 	for _, p := range list.Items {
@@ -30,18 +30,18 @@ func (s *stage) pods(vkc *valkeyv1.ValkeyCluster) map[string]corev1.Pod {
 
 // dump shows what a cluster that was given up looks like, before it goes with its namespace.
 func (s *stage) dump(namespace string) {
-	s.t.Helper()
+	s.T.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	show := func(args ...string) {
-		out, err := s.b.Kubectl(ctx, append([]string{"-n", namespace}, args...)...)
-		s.t.Logf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+		out, err := s.Bed.Kubectl(ctx, append([]string{"-n", namespace}, args...)...)
+		s.T.Logf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	show("get", "pods", "-o", "wide")
 	show("get", "vkc,vku", "-o", "yaml")
 	var list corev1.PodList
-	if err := s.c.List(ctx, &list, client.InNamespace(namespace)); err != nil {
-		s.t.Log(err)
+	if err := s.Client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		s.T.Log(err)
 	}
 	for _, p := range list.Items {
 		show("logs", p.Name, "--tail=25", "--all-containers")
@@ -51,8 +51,8 @@ func (s *stage) dump(namespace string) {
 
 // replaced waits until other pods stand where these were.
 func (s *stage) replaced(vkc *valkeyv1.ValkeyCluster, was map[string]corev1.Pod) {
-	s.t.Helper()
-	harness.Eventually(s.t, runningWithin, poll, func() error {
+	s.T.Helper()
+	harness.Eventually(s.T, runningWithin, poll, func() error {
 		pods := s.pods(vkc)
 		for name, p := range was {
 			if is, exists := pods[name]; !exists || is.UID == p.UID || is.Status.PodIP == "" {
@@ -65,8 +65,8 @@ func (s *stage) replaced(vkc *valkeyv1.ValkeyCluster, was map[string]corev1.Pod)
 
 // restarted waits until the server of a pod was started once more.
 func (s *stage) restarted(vkc *valkeyv1.ValkeyCluster, pod string) {
-	s.t.Helper()
-	harness.Eventually(s.t, runningWithin, poll, func() error {
+	s.T.Helper()
+	harness.Eventually(s.T, runningWithin, poll, func() error {
 		for _, c := range s.pods(vkc)[pod].Status.ContainerStatuses {
 			if c.RestartCount > 0 && c.State.Running != nil {
 				return nil
@@ -78,9 +78,9 @@ func (s *stage) restarted(vkc *valkeyv1.ValkeyCluster, pod string) {
 
 // whole waits until a cluster has everything that it should have, and says so.
 func (s *stage) whole(vkc *valkeyv1.ValkeyCluster) {
-	s.t.Helper()
-	harness.Eventually(s.t, runningWithin, poll, func() error {
-		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
+	s.T.Helper()
+	harness.Eventually(s.T, runningWithin, poll, func() error {
+		if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
 			return err
 		}
 		nodes := vkc.Status.Masters * (1 + *vkc.Spec.ReplicasPerMaster)
@@ -88,7 +88,7 @@ func (s *stage) whole(vkc *valkeyv1.ValkeyCluster) {
 			return fmt.Errorf("is %s with %s nodes, waiting for %q", vkc.Status.Phase, vkc.Status.ReadyNodes, vkc.Status.WaitingFor)
 		}
 		for name, p := range s.pods(vkc) {
-			verdict, err := s.b.Kubectl(s.t.Context(), "exec", "-n", p.Namespace, name, "-c", "valkey", "--", "valkey-cli", "cluster", "info")
+			verdict, err := s.Bed.Kubectl(s.T.Context(), "exec", "-n", p.Namespace, name, "-c", "valkey", "--", "valkey-cli", "cluster", "info")
 			if err != nil {
 				return fmt.Errorf("ask %s: %w: %s", name, err, verdict)
 			}

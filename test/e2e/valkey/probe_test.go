@@ -118,6 +118,6 @@ func keyOf(t *testing.T, primary string) string {
 
 // addrOf is where the server of a pod listens.
 func (s *stage) addrOf(vkc *valkeyv1.ValkeyCluster, pod string) string {
-	s.t.Helper()
+	s.T.Helper()
 	return net.JoinHostPort(s.pods(vkc)[pod].Status.PodIP, strconv.Itoa(valkeyv1.ClientPort))
 }

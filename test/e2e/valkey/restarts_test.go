@@ -24,16 +24,16 @@ const rounds = 3
 func onVolumes(v *valkeyv1.ValkeyCluster) { v.Spec.Persistence.Enabled = true }
 
 func (s *stage) deletePods(vkc *valkeyv1.ValkeyCluster, how ...client.DeleteAllOfOption) {
-	s.t.Helper()
+	s.T.Helper()
 	how = append(how, client.InNamespace(vkc.Namespace), client.MatchingLabels{valkeyv1.ClusterLabel: vkc.Name})
-	s.must(s.c.DeleteAllOf(s.t.Context(), &corev1.Pod{}, how...))
+	s.must(s.Client.DeleteAllOf(s.T.Context(), &corev1.Pod{}, how...))
 }
 
 // TestDisasterAllPodsDeleted deletes all pods at once. They come back with other addresses, and, on volumes, with all
 // that was written.
 func TestDisasterAllPodsDeleted(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	vkc, w := s.busy(onVolumes)
 	w.stop()
 	for range rounds {
@@ -52,13 +52,13 @@ func TestDisasterAllPodsDeleted(t *testing.T) {
 // whether an empty cluster is better than none.
 func TestDisasterAllDataLost(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	vkc, w := s.busy(plain)
 	w.stop()
 	// At once and without a warning: those that may end by themselves leave a copy where they can.
 	s.deletePods(vkc, client.GracePeriodSeconds(0))
 	harness.Eventually(t, runningWithin, poll, func() error {
-		s.must(s.c.Get(t.Context(), client.ObjectKeyFromObject(vkc), vkc))
+		s.must(s.Client.Get(t.Context(), client.ObjectKeyFromObject(vkc), vkc))
 		for _, c := range vkc.Status.Conditions {
 			if vkc.Status.Phase == cluster.Failed && c.Reason == "DataLost" {
 				return nil
@@ -68,7 +68,7 @@ func TestDisasterAllDataLost(t *testing.T) {
 	})
 	was := vkc.DeepCopy()
 	vkc.Spec.OnTotalLoss = valkeyv1.RecreateOnTotalLoss
-	s.must(s.c.Patch(t.Context(), vkc, client.MergeFrom(was)))
+	s.must(s.Client.Patch(t.Context(), vkc, client.MergeFrom(was)))
 	s.whole(vkc)
 	harness.Row(t, "Failed with DataLost; re-created once onTotalLoss said so")
 	s.empty(vkc.Namespace, vkc)
@@ -78,13 +78,13 @@ func TestDisasterAllDataLost(t *testing.T) {
 // files by then with which they would not start again.
 func TestDisasterAllKilledAtBirth(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
-	s.must(s.b.LoadImages(t.Context(), images.Valkey80))
+	s.Manager.Start()
+	s.must(s.Bed.LoadImages(t.Context(), images.Valkey80))
 	for _, image := range []string{images.Valkey80, images.Valkey81} {
 		t.Run(strings.TrimPrefix(image, "bed.local/"), func(t *testing.T) {
 			for range rounds {
 				s := s.of(t)
-				vkc := s.createAs(bedtest.Namespace(t, s.b), func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = image; onVolumes(v) })
+				vkc := s.createAs(bedtest.Namespace(t, s.Bed), func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = image; onVolumes(v) })
 				s.running(vkc)
 				was := s.pods(vkc)
 				for _, p := range was {
@@ -104,10 +104,10 @@ func TestDisasterAllKilledAtBirth(t *testing.T) {
 // TestDisasterRuntimeCrashes kills containerd on every node, under a writer. Nobody notices.
 func TestDisasterRuntimeCrashes(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	vkc, w := s.busy(plain)
 	for range rounds {
-		for _, node := range s.b.Nodes() {
+		for _, node := range s.Bed.Nodes() {
 			s.must(node.Crash(t.Context(), bed.Containerd))
 		}
 		s.whole(vkc)

@@ -19,8 +19,8 @@ import (
 // TestScaleUnusualEdits asks for what people ask for when they change their mind, are in a hurry or have a bad day.
 func TestScaleUnusualEdits(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
-	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
+	s.Manager.Start()
+	s.must(s.Bed.LoadImages(t.Context(), images.Valkey91))
 	for name, edit := range map[string]func(*stage, *valkeyv1.ValkeyCluster){
 		"masters up and replicas down at once": func(s *stage, vkc *valkeyv1.ValkeyCluster) {
 			s.rescale(vkc, size{4, 0})
@@ -68,9 +68,9 @@ func TestScaleUnusualEdits(t *testing.T) {
 
 // approve waits until the cluster waits for a person, and does what it says.
 func (s *stage) approve(vkc *valkeyv1.ValkeyCluster) {
-	s.t.Helper()
+	s.T.Helper()
 	var command string
-	harness.Eventually(s.t, runningWithin, poll, func() error {
+	harness.Eventually(s.T, runningWithin, poll, func() error {
 		_, said, waits := strings.Cut(s.fresh(vkc).Status.WaitingFor, ": kubectl ")
 		if !waits {
 			return fmt.Errorf("is %s, waiting for %q", vkc.Status.Phase, vkc.Status.WaitingFor)
@@ -79,15 +79,15 @@ func (s *stage) approve(vkc *valkeyv1.ValkeyCluster) {
 		return nil
 	})
 	if len(s.pods(vkc)) != 6 {
-		s.t.Errorf("%d pods before anybody approved more", len(s.pods(vkc)))
+		s.T.Errorf("%d pods before anybody approved more", len(s.pods(vkc)))
 	}
 	s.kubectl(strings.Fields(command)...)
 }
 
 // phase waits for a phase.
 func (s *stage) phase(vkc *valkeyv1.ValkeyCluster, in meta.Phase) {
-	s.t.Helper()
-	harness.Eventually(s.t, runningWithin, poll/5, func() error {
+	s.T.Helper()
+	harness.Eventually(s.T, runningWithin, poll/5, func() error {
 		if is := s.fresh(vkc).Status.Phase; is != in {
 			return fmt.Errorf("is %s, waiting for %q", is, vkc.Status.WaitingFor)
 		}
@@ -106,9 +106,9 @@ func (s *stage) replicaOf(vkc *valkeyv1.ValkeyCluster, shard int) string {
 
 // oneWaitsForTheOther waits until either says that the other has the cluster.
 func (s *stage) oneWaitsForTheOther(vkc *valkeyv1.ValkeyCluster, u *valkeyv1.ValkeyUpgrade) {
-	s.t.Helper()
-	harness.Eventually(s.t, runningWithin, poll/5, func() error {
-		s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(u), u))
+	s.T.Helper()
+	harness.Eventually(s.T, runningWithin, poll/5, func() error {
+		s.must(s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(u), u))
 		// A cluster that stands says it by its condition, an upgrade, which has none until it has ended, by what it waits for.
 		says := []string{u.Status.WaitingFor}
 		for _, c := range s.fresh(vkc).Status.Conditions {
@@ -116,7 +116,7 @@ func (s *stage) oneWaitsForTheOther(vkc *valkeyv1.ValkeyCluster, u *valkeyv1.Val
 		}
 		for _, words := range says {
 			if strings.HasPrefix(words, "reserved by ") {
-				harness.Row(s.t, "%s", words)
+				harness.Row(s.T, "%s", words)
 				return nil
 			}
 		}

@@ -19,7 +19,7 @@ import (
 // TestScaleAtALimitedPace moves slots to a fourth shard no faster than servers may send, and back without a limit.
 func TestScaleAtALimitedPace(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	l := load{keys: 4 << 10, bytes: 1 << 16}
 	const perSecond = 2 << 20
 	sent := l.keys * l.bytes / 4 / 3 // by each of three servers
@@ -29,7 +29,7 @@ func TestScaleAtALimitedPace(t *testing.T) {
 	} {
 		t.Run(strings.TrimPrefix(image, "bed.local/"), func(t *testing.T) {
 			s := s.of(t)
-			s.must(s.b.LoadImages(t.Context(), image))
+			s.must(s.Bed.LoadImages(t.Context(), image))
 			vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) {
 				v.Spec.Image, v.Spec.ReplicasPerMaster = image, ptr.To(int32(0))
 				v.Spec.SlotMigration.MaxBytesPerSecond = ptr.To(resource.MustParse("2Mi"))
@@ -42,7 +42,7 @@ func TestScaleAtALimitedPace(t *testing.T) {
 			}
 			was := vkc.DeepCopy()
 			vkc.Spec.SlotMigration.MaxBytesPerSecond = nil
-			s.must(s.c.Patch(t.Context(), vkc, client.MergeFrom(was)))
+			s.must(s.Client.Patch(t.Context(), vkc, client.MergeFrom(was)))
 			free := s.timeResize(vkc, size{3, 0})
 			if free == 0 || free > least/2 {
 				t.Errorf("without a limit it took %s", free)
@@ -57,7 +57,7 @@ func TestScaleAtALimitedPace(t *testing.T) {
 
 // timeResize is how long slots are on the move until a cluster has another size.
 func (s *stage) timeResize(vkc *valkeyv1.ValkeyCluster, to size) time.Duration {
-	s.t.Helper()
+	s.T.Helper()
 	s.resize(vkc, to)
 	return s.timeMoving(vkc, func() bool { return has(vkc, to) == nil })
 }

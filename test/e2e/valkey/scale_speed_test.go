@@ -55,7 +55,7 @@ func fill(t *testing.T, addr string, l load) {
 // TestScaleSpeedKeyByKey compares how fast slots move on 8.1 with valkey-cli's own rebalancing.
 func TestScaleSpeedKeyByKey(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	l := load{keys: 400_000, bytes: 100}
 	const moved = valkeyv1.Slots / 4
 	ours, bare := inTurns(speedRounds, func() time.Duration { return s.timeScaling(images.Valkey81, l, size{4, 0}) },
@@ -67,8 +67,8 @@ func TestScaleSpeedKeyByKey(t *testing.T) {
 // TestScaleSpeedAsAWhole compares how fast data moves on 9.1 with one command for all of it.
 func TestScaleSpeedAsAWhole(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
-	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
+	s.Manager.Start()
+	s.must(s.Bed.LoadImages(t.Context(), images.Valkey91))
 	l := load{keys: 1 << 16, bytes: 1 << 16}
 	const movedMB = 2 << 10
 	ours, bare := inTurns(speedRounds, func() time.Duration { return s.timeScaling(images.Valkey91, l, size{6, 0}) },
@@ -79,11 +79,11 @@ func TestScaleSpeedAsAWhole(t *testing.T) {
 
 // timeScaling is how long a cluster of three masters moves slots to become larger, under a writer.
 func (s *stage) timeScaling(image string, l load, to size) time.Duration {
-	s.t.Helper()
+	s.T.Helper()
 	vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) { v.Spec.Image, v.Spec.ReplicasPerMaster = image, new(int32(0)) })
-	fill(s.t, s.addr(vkc), l)
+	fill(s.T, s.addr(vkc), l)
 	took := s.timeResize(vkc, to)
-	w.check(s.t)
+	w.check(s.T)
 	s.empty(vkc.Namespace, vkc)
 	return took
 }
@@ -91,9 +91,9 @@ func (s *stage) timeScaling(image string, l load, to size) time.Duration {
 // timeMoving is how long slots were on the move until something holds. That new servers are ready to serve is
 // waited for before, here as with the bare engine.
 func (s *stage) timeMoving(vkc *valkeyv1.ValkeyCluster, until func() bool) (took time.Duration) {
-	s.t.Helper()
+	s.T.Helper()
 	last := time.Now()
-	harness.Eventually(s.t, upgradedWithin, poll/5, func() error {
+	harness.Eventually(s.T, upgradedWithin, poll/5, func() error {
 		s.fresh(vkc)
 		ready := apimeta.FindStatusCondition(vkc.Status.Conditions, "Ready")
 		moves := vkc.Status.Phase == cluster.RebalancingSlots || vkc.Status.Phase == cluster.EvacuatingSlots
@@ -125,12 +125,12 @@ func inTurns(rounds int, a, b func() time.Duration) (ours, bare time.Duration) {
 
 // bareServers are so many servers that belong to no cluster.
 func (s *stage) bareServers(image string, n int32) (*appsv1.StatefulSet, []string) {
-	s.t.Helper()
-	servers := blankServers(bedtest.Namespace(s.t, s.b), image)
+	s.T.Helper()
+	servers := blankServers(bedtest.Namespace(s.T, s.Bed), image)
 	servers.Spec.Replicas = &n
-	s.must(s.c.Create(s.t.Context(), servers))
+	s.must(s.Client.Create(s.T.Context(), servers))
 	var addrs []string
-	harness.Eventually(s.t, runningWithin, poll, func() (err error) {
+	harness.Eventually(s.T, runningWithin, poll, func() (err error) {
 		addrs, err = s.readyPods(servers.Namespace, int(n))
 		return err
 	})
@@ -139,19 +139,19 @@ func (s *stage) bareServers(image string, n int32) (*appsv1.StatefulSet, []strin
 
 // timeRebalance lets valkey-cli give a fourth master its share.
 func (s *stage) timeRebalance(l load) time.Duration {
-	s.t.Helper()
+	s.T.Helper()
 	servers, addrs := s.bareServers(images.Valkey81, 4)
 	cli := func(args ...string) {
 		s.exec(servers.Namespace, "blank-0", append([]string{"valkey-cli", "--cluster"}, args...)...)
 	}
 	cli("create", addrs[0], addrs[1], addrs[2], "--cluster-yes")
-	w := startWriter(s.t, addrs[0])
-	w.await(s.t, writesBefore)
-	fill(s.t, addrs[0], l)
+	w := startWriter(s.T, addrs[0])
+	w.await(s.T, writesBefore)
+	fill(s.T, addrs[0], l)
 	cli("add-node", addrs[3], addrs[0])
 	for _, addr := range addrs { // it does not wait for that itself
 		ask := s.single(addr)
-		harness.Eventually(s.t, runningWithin, poll, func() error {
+		harness.Eventually(s.T, runningWithin, poll, func() error {
 			info, err := ask("CLUSTER", "INFO").ToString()
 			if err != nil || !strings.Contains(info, "cluster_known_nodes:4") || !strings.Contains(info, "cluster_state:ok") {
 				return fmt.Errorf("%s does not know all, or does not serve: %w", addr, err)
@@ -162,14 +162,14 @@ func (s *stage) timeRebalance(l load) time.Duration {
 	began := time.Now()
 	cli("rebalance", addrs[0], "--cluster-use-empty-masters", "--cluster-pipeline", "100")
 	took := time.Since(began)
-	w.report(s.t)
+	w.report(s.T)
 	s.empty(servers.Namespace, servers)
 	return took
 }
 
 // timeMigration moves one half of all slots by one command.
 func (s *stage) timeMigration(l load) time.Duration {
-	s.t.Helper()
+	s.T.Helper()
 	servers, addrs := s.bareServers(images.Valkey91, 2)
 	from, to := s.single(addrs[0]), s.single(addrs[1])
 	s.must(from("CLUSTER", "ADDSLOTSRANGE", "0", "16383").Error())
@@ -177,13 +177,13 @@ func (s *stage) timeMigration(l load) time.Duration {
 	s.must(from("CLUSTER", "MEET", host, port).Error())
 	target, err := to("CLUSTER", "MYID").ToString()
 	s.must(err)
-	harness.Eventually(s.t, runningWithin, poll, func() error { return serves(from, to, addrs[0]) })
-	w := startWriter(s.t, addrs[0])
-	w.await(s.t, writesBefore)
-	fill(s.t, addrs[0], l)
+	harness.Eventually(s.T, runningWithin, poll, func() error { return serves(from, to, addrs[0]) })
+	w := startWriter(s.T, addrs[0])
+	w.await(s.T, writesBefore)
+	fill(s.T, addrs[0], l)
 	began := time.Now()
 	s.must(from("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", "0", "8191", "NODE", target).Error())
-	harness.Eventually(s.t, runningWithin, poll/5, func() error {
+	harness.Eventually(s.T, runningWithin, poll/5, func() error {
 		nodes, err := from("CLUSTER", "NODES").ToString()
 		if err != nil || !strings.Contains(nodes, " 0-8191\n") || !strings.Contains(nodes, " 8192-16383\n") {
 			return fmt.Errorf("not moved: %w", err)
@@ -191,7 +191,7 @@ func (s *stage) timeMigration(l load) time.Duration {
 		return nil
 	})
 	took := time.Since(began)
-	w.report(s.t)
+	w.report(s.T)
 	s.empty(servers.Namespace, servers)
 	return took
 }
@@ -209,10 +209,10 @@ func serves(from, to func(...string) valkey.ValkeyResult, owner string) error {
 
 // single talks to one server.
 func (s *stage) single(addr string) func(words ...string) valkey.ValkeyResult {
-	s.t.Helper()
+	s.T.Helper()
 	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true, ForceSingleClient: true})
 	s.must(err)
-	s.t.Cleanup(c.Close)
+	s.T.Cleanup(c.Close)
 	return func(words ...string) valkey.ValkeyResult {
 		ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
 		defer cancel()

@@ -25,18 +25,18 @@ type size struct{ masters, replicas int32 }
 // move as a whole on 9.1, and key by key below.
 func TestScaleLosesNothing(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	images := []string{"bed.local/valkey:9.1", "bed.local/valkey:8.1"}
 	sizes := harness.ByLevel(
 		[]size{{4, 1}, {3, 1}},
 		[]size{{6, 1}, {3, 1}, {3, 2}, {3, 1}, {3, 0}, {3, 1}, {4, 0}, {3, 1}})
-	if err := s.b.LoadImages(t.Context(), images...); err != nil {
+	if err := s.Bed.LoadImages(t.Context(), images...); err != nil {
 		t.Fatal(err)
 	}
 	for _, image := range images[:harness.ByLevel(1, len(images))] {
 		t.Run(strings.TrimPrefix(image, "bed.local/"), func(t *testing.T) {
-			s := &stage{t: t, b: s.b, c: s.c}
-			vkc := s.createOf(bedtest.Namespace(t, s.b), image)
+			s := s.of(t)
+			vkc := s.createOf(bedtest.Namespace(t, s.Bed), image)
 			s.running(vkc)
 			w := startWriter(t, s.addr(vkc))
 			w.await(t, writesBefore)
@@ -51,31 +51,31 @@ func TestScaleLosesNothing(t *testing.T) {
 
 // rescale changes the size of a cluster and waits until it has it.
 func (s *stage) rescale(vkc *valkeyv1.ValkeyCluster, to size) {
-	s.t.Helper()
+	s.T.Helper()
 	began := time.Now()
 	s.resize(vkc, to)
-	harness.Eventually(s.t, runningWithin, poll, func() error {
-		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
+	harness.Eventually(s.T, runningWithin, poll, func() error {
+		if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
 			return err
 		}
 		return has(vkc, to)
 	})
-	harness.Row(s.t, "%d × %d after %s", to.masters, to.replicas, time.Since(began).Round(10*time.Millisecond))
+	harness.Row(s.T, "%d × %d after %s", to.masters, to.replicas, time.Since(began).Round(10*time.Millisecond))
 	verdict := s.exec(vkc.Namespace, vkc.Name+"-0-0", "valkey-cli", "--cluster", "check", "127.0.0.1:6379")
 	for _, want := range []string{"All nodes agree about slots configuration", "All 16384 slots covered", fmt.Sprintf("%d primaries", to.masters)} {
 		if !strings.Contains(verdict, want) {
-			s.t.Errorf("valkey-cli does not say %q:\n%s", want, verdict)
+			s.T.Errorf("valkey-cli does not say %q:\n%s", want, verdict)
 		}
 	}
 }
 
 // resize asks for another size.
 func (s *stage) resize(vkc *valkeyv1.ValkeyCluster, to size) {
-	s.t.Helper()
+	s.T.Helper()
 	was := vkc.DeepCopy()
 	vkc.Spec.Masters, vkc.Spec.ReplicasPerMaster = to.masters, ptr.To(to.replicas)
-	if err := s.c.Patch(s.t.Context(), vkc, client.MergeFrom(was)); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Patch(s.T.Context(), vkc, client.MergeFrom(was)); err != nil {
+		s.T.Fatal(err)
 	}
 }
 

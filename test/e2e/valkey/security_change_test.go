@@ -39,7 +39,7 @@ func TestSecurityEverythingElseIsChangedUnderLoad(t *testing.T) {
 	began = time.Now()
 	before := vkc.DeepCopy()
 	vkc.Spec.Auth.Rotation = 1
-	s.must(s.c.Patch(t.Context(), vkc, client.MergeFrom(before)))
+	s.must(s.Client.Patch(t.Context(), vkc, client.MergeFrom(before)))
 	s.applied(vkc, was)
 	harness.Row(t, "other passwords of the operator's users after %s", time.Since(began).Round(time.Second))
 	s.running(vkc)
@@ -50,8 +50,8 @@ func TestSecurityEverythingElseIsChangedUnderLoad(t *testing.T) {
 
 // shows waits until a server is believed by those who believe one authority alone.
 func (s *stage) shows(safe secured, addr string) {
-	s.t.Helper()
-	harness.Eventually(s.t, rotatedWithin, poll, func() error {
+	s.T.Helper()
+	harness.Eventually(s.T, rotatedWithin, poll, func() error {
 		connection, err := tls.Dial("tcp", addr, safe.option(addr).TLSConfig)
 		if err != nil {
 			return fmt.Errorf("reach %s: %w", addr, err)
@@ -63,12 +63,12 @@ func (s *stage) shows(safe secured, addr string) {
 // TestUpgradeIsNotNeededForSettings changes a setting that servers can change while they run: no pod is replaced.
 func TestUpgradeIsNotNeededForSettings(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	vkc, w := s.busy(plain)
 	was, before := s.pods(vkc), vkc.DeepCopy()
 	began := time.Now()
 	vkc.Spec.Config = map[string]valkeyv1.ConfigValue{"slowlog-log-slower-than": "4711"}
-	s.must(s.c.Patch(t.Context(), vkc, client.MergeFrom(before)))
+	s.must(s.Client.Patch(t.Context(), vkc, client.MergeFrom(before)))
 	for pod := range was {
 		harness.Eventually(t, runningWithin, poll, func() error {
 			if got := s.exec(vkc.Namespace, pod, "valkey-cli", "config", "get", "slowlog-log-slower-than"); got != "slowlog-log-slower-than\n4711\n" {

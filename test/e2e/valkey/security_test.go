@@ -18,6 +18,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 const (
@@ -54,12 +55,12 @@ func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
 }
 
 // newSecured makes a cluster with users, encryption and volumes, which runs.
-func newSecured(t *testing.T) (*stage, *harness.Manager, secured, *valkeyv1.ValkeyCluster) {
+func newSecured(t *testing.T) (*stage, *product.Manager, secured, *valkeyv1.ValkeyCluster) {
 	t.Helper()
 	s := newStage(t)
-	m := harness.NewManager(t, s.b, area)
+	m := s.Manager
 	m.Start()
-	safe := s.secure(bedtest.Namespace(t, s.b))
+	safe := s.secure(bedtest.Namespace(t, s.Bed))
 	vkc := s.createAs(safe.namespace, safe.change)
 	s.running(vkc)
 	return s, m, safe, vkc
@@ -75,9 +76,9 @@ type secured struct {
 
 // secure makes a certificate, and a user with a password.
 func (s *stage) secure(namespace string) secured {
-	s.t.Helper()
-	authority := harness.NewAuthority(s.t, "shop")
-	certificates := s.secret(namespace, "certificates", authority.Issue(s.t, name+"."+namespace+".svc", authority))
+	s.T.Helper()
+	authority := harness.NewAuthority(s.T, "shop")
+	certificates := s.secret(namespace, "certificates", authority.Issue(s.T, name+"."+namespace+".svc", authority))
 	login := s.secret(namespace, "login", map[string]string{"username": appUser, "password": oldPassword})
 	return secured{namespace, authority, certificates, login}
 }
@@ -99,26 +100,26 @@ func (safe secured) option(addr string) valkey.ClientOption {
 }
 
 func (s *stage) secret(namespace, name string, data map[string]string) *corev1.Secret {
-	s.t.Helper()
+	s.T.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, StringData: data}
-	if err := s.c.Create(s.t.Context(), secret); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Create(s.T.Context(), secret); err != nil {
+		s.T.Fatal(err)
 	}
 	return secret
 }
 
 func (s *stage) update(secret *corev1.Secret) {
-	s.t.Helper()
-	if err := s.c.Update(s.t.Context(), secret); err != nil {
-		s.t.Fatal(err)
+	s.T.Helper()
+	if err := s.Client.Update(s.T.Context(), secret); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
 // applied waits until all servers have other credentials than these.
 func (s *stage) applied(vkc *valkeyv1.ValkeyCluster, than string) string {
-	s.t.Helper()
-	harness.Eventually(s.t, rotatedWithin, poll, func() error {
-		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
+	s.T.Helper()
+	harness.Eventually(s.T, rotatedWithin, poll, func() error {
+		if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(vkc), vkc); err != nil {
 			return err
 		}
 		if is := vkc.Status.Credentials; is == "" || is == than {
@@ -130,27 +131,27 @@ func (s *stage) applied(vkc *valkeyv1.ValkeyCluster, than string) string {
 }
 
 // unspoken checks that no password is anywhere but in Secrets.
-func (s *stage) unspoken(vkc *valkeyv1.ValkeyCluster, m *harness.Manager) {
-	s.t.Helper()
+func (s *stage) unspoken(vkc *valkeyv1.ValkeyCluster, m *product.Manager) {
+	s.T.Helper()
 	var own corev1.Secret
-	if err := s.c.Get(s.t.Context(), client.ObjectKey{Namespace: vkc.Namespace, Name: vkc.Name + "-access"}, &own); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Get(s.T.Context(), client.ObjectKey{Namespace: vkc.Namespace, Name: vkc.Name + "-access"}, &own); err != nil {
+		s.T.Fatal(err)
 	}
 	secrets := []string{oldPassword, newPassword}
 	for _, value := range own.Data {
 		secrets = append(secrets, strings.Fields(string(value))...)
 	}
-	objects, err := s.b.Kubectl(s.t.Context(), "get", "vkc,statefulsets,pods,configmaps,events,leases", "-n", vkc.Namespace, "-o", "yaml")
+	objects, err := s.Bed.Kubectl(s.T.Context(), "get", "vkc,statefulsets,pods,configmaps,events,leases", "-n", vkc.Namespace, "-o", "yaml")
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	logs, err := s.b.Kubectl(s.t.Context(), "logs", "-n", vkc.Namespace, vkc.Name+"-0-0", "-c", "valkey")
+	logs, err := s.Bed.Kubectl(s.T.Context(), "logs", "-n", vkc.Namespace, vkc.Name+"-0-0", "-c", "valkey")
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	for _, secret := range secrets {
 		if strings.Contains(objects+logs+m.Log(), secret) {
-			s.t.Error("a password is told to whoever may read objects or logs")
+			s.T.Error("a password is told to whoever may read objects or logs")
 		}
 	}
 }

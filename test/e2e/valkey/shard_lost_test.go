@@ -24,15 +24,15 @@ import (
 // an empty shard is better than none; once that is said, it needs nobody.
 func TestDisasterShardLost(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	for _, replicas := range []int32{0, 1} {
 		t.Run(fmt.Sprintf("%d replicas", replicas), func(t *testing.T) {
 			s := s.of(t)
-			vkc := s.createAs(bedtest.Namespace(t, s.b), func(v *valkeyv1.ValkeyCluster) { v.Spec.ReplicasPerMaster = ptr.To(replicas) })
+			vkc := s.createAs(bedtest.Namespace(t, s.Bed), func(v *valkeyv1.ValkeyCluster) { v.Spec.ReplicasPerMaster = ptr.To(replicas) })
 			s.running(vkc)
 			s.loseShards(vkc, "1")
 			harness.Eventually(t, runningWithin, poll, func() error {
-				s.must(s.c.Get(t.Context(), client.ObjectKeyFromObject(vkc), vkc))
+				s.must(s.Client.Get(t.Context(), client.ObjectKeyFromObject(vkc), vkc))
 				ready := apimeta.FindStatusCondition(vkc.Status.Conditions, fsm.Ready)
 				if ready == nil || ready.Reason != string(cluster.ReasonDataLost) || vkc.Status.Phase != cluster.Degraded {
 					return fmt.Errorf("is %s, waiting for %q", vkc.Status.Phase, vkc.Status.WaitingFor)
@@ -41,7 +41,7 @@ func TestDisasterShardLost(t *testing.T) {
 			})
 			was := vkc.DeepCopy()
 			vkc.Spec.OnTotalLoss = valkeyv1.RecreateOnTotalLoss
-			s.must(s.c.Patch(t.Context(), vkc, client.MergeFrom(was)))
+			s.must(s.Client.Patch(t.Context(), vkc, client.MergeFrom(was)))
 			s.whole(vkc)
 			for range rounds - 1 {
 				began := time.Now()
@@ -62,8 +62,8 @@ func TestDisasterShardLost(t *testing.T) {
 // for that replica, which nobody will ever see again.
 func TestDisasterShardLostByHalves(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
-	vkc := s.createAs(bedtest.Namespace(t, s.b), func(v *valkeyv1.ValkeyCluster) { v.Spec.OnTotalLoss = valkeyv1.RecreateOnTotalLoss })
+	s.Manager.Start()
+	vkc := s.createAs(bedtest.Namespace(t, s.Bed), func(v *valkeyv1.ValkeyCluster) { v.Spec.OnTotalLoss = valkeyv1.RecreateOnTotalLoss })
 	s.running(vkc)
 	for range rounds {
 		began, was := time.Now(), s.pods(vkc)
@@ -71,7 +71,7 @@ func TestDisasterShardLostByHalves(t *testing.T) {
 		primary := vkc.Status.Shards[1].Primary
 		gone := was[replica]
 		s.signal(gone, "SIGSTOP") // or it would take over before it ends
-		s.must(s.c.Delete(t.Context(), &gone, client.GracePeriodSeconds(0)))
+		s.must(s.Client.Delete(t.Context(), &gone, client.GracePeriodSeconds(0)))
 		s.signal(was[primary], "SIGKILL")
 		s.replaced(vkc, map[string]corev1.Pod{replica: was[replica], primary: was[primary]})
 		s.whole(vkc)
@@ -82,14 +82,14 @@ func TestDisasterShardLostByHalves(t *testing.T) {
 
 // loseShards deletes the pods of shards at once and without a warning.
 func (s *stage) loseShards(vkc *valkeyv1.ValkeyCluster, shards ...string) {
-	s.t.Helper()
+	s.T.Helper()
 	was := s.pods(vkc)
 	for name, p := range was {
 		if !slices.Contains(shards, p.Labels[valkeyv1.ShardLabel]) {
 			delete(was, name)
 			continue
 		}
-		s.must(s.c.Delete(s.t.Context(), &p, client.GracePeriodSeconds(0)))
+		s.must(s.Client.Delete(s.T.Context(), &p, client.GracePeriodSeconds(0)))
 	}
 	s.replaced(vkc, was)
 }

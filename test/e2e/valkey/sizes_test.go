@@ -22,7 +22,7 @@ import (
 // comes back: every server has the same view, down to who belongs to which shard.
 func TestCreateSizes(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	for _, size := range []size{{3, 1}, {5, 2}} {
 		for _, secured := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d × %d, secured %t", size.masters, size.replicas, secured), func(t *testing.T) {
@@ -33,8 +33,8 @@ func TestCreateSizes(t *testing.T) {
 }
 
 func (s *stage) createAndJudge(size size, secured bool) {
-	s.t.Helper()
-	namespace := bedtest.Namespace(s.t, s.b)
+	s.T.Helper()
+	namespace := bedtest.Namespace(s.T, s.Bed)
 	change, option := plain, func(addr string) valkey.ClientOption {
 		return valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true}
 	}
@@ -55,24 +55,24 @@ func (s *stage) createAndJudge(size size, secured bool) {
 		views[view] = append(views[view], pod)
 	}
 	if len(views) != 1 {
-		s.t.Errorf("kubectl says Ready, and servers differ: %v", views)
+		s.T.Errorf("kubectl says Ready, and servers differ: %v", views)
 	}
 	s.running(vkc)
 	if err := has(vkc, size); err != nil {
-		s.t.Error(err)
+		s.T.Error(err)
 	}
-	harness.Row(s.t, "Ready after %s; %s slots, %s nodes of one view", took.Round(100*time.Millisecond), vkc.Status.AssignedSlots, vkc.Status.ReadyNodes)
+	harness.Row(s.T, "Ready after %s; %s slots, %s nodes of one view", took.Round(100*time.Millisecond), vkc.Status.AssignedSlots, vkc.Status.ReadyNodes)
 	s.empty(namespace, vkc)
 }
 
 // view is who is in which shard with which slots, as one server sees it.
 func (s *stage) view(option valkey.ClientOption) string {
-	s.t.Helper()
+	s.T.Helper()
 	option.ForceSingleClient = true
 	client, err := valkey.NewClient(option)
 	s.must(err)
 	defer client.Close()
-	shards, err := client.Do(s.t.Context(), client.B().ClusterShards().Build()).ToArray()
+	shards, err := client.Do(s.T.Context(), client.B().ClusterShards().Build()).ToArray()
 	s.must(err)
 	var view []string
 	for _, shard := range shards {

@@ -13,7 +13,7 @@ import (
 // TestTour does what the tour tells a new user to do.
 func TestTour(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
-	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
-	harness.Tour(t, s.b, area, strings.NewReplacer("valkey/valkey:", "bed.local/valkey:"))
+	s.Manager.Start()
+	s.must(s.Bed.LoadImages(t.Context(), images.Valkey91))
+	harness.Tour(t, s.Bed, area, strings.NewReplacer("valkey/valkey:", "bed.local/valkey:"))
 }

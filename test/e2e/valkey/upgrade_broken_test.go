@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
-	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
 // TestUpgradeToABrokenImageGoesBack asks for an image that does not exist: one replica is
 // lost to it for a while, and then everything is as before.
 func TestUpgradeToABrokenImageGoesBack(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	vkc, w := s.busy(plain)
 	was := s.pods(vkc)
 	u := s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{Image: "bed.local/no-such-image:1", PodReadyTimeoutSeconds: 20})

@@ -21,8 +21,8 @@ import (
 // way forward and none back, so the upgrade says so, and touches nothing.
 func TestUpgradeWithoutAWayBack(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
-	s.must(s.b.LoadImages(t.Context(), images.Valkey91))
+	s.Manager.Start()
+	s.must(s.Bed.LoadImages(t.Context(), images.Valkey91))
 	vkc, w := s.busy(plain)
 	u := s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{Image: images.Valkey91, CanaryShards: 1, SoakSeconds: 60, PodReadyTimeoutSeconds: 30, ReplicationSyncTimeoutSeconds: 60})
 	s.lane(u, 0, "Completed")
@@ -41,7 +41,7 @@ func TestUpgradeWithoutAWayBack(t *testing.T) {
 		return nil
 	})
 	s.writeWhatOnlyNineReads(s.addrOf(vkc, s.fresh(vkc).Status.Shards[0].Primary))
-	for _, node := range s.b.Nodes() {
+	for _, node := range s.Bed.Nodes() {
 		s.must(node.RemoveImage(t.Context(), images.Valkey91))
 	}
 	s.ends(u, "Failed")
@@ -65,20 +65,20 @@ func TestUpgradeWithoutAWayBack(t *testing.T) {
 
 // noOther checks that the cluster made no upgrade of its own: nobody has edited its spec.
 func (s *stage) noOther(vkc *valkeyv1.ValkeyCluster, u *valkeyv1.ValkeyUpgrade) {
-	s.t.Helper()
+	s.T.Helper()
 	var list valkeyv1.ValkeyUpgradeList
-	s.must(s.c.List(s.t.Context(), &list, client.InNamespace(vkc.Namespace)))
+	s.must(s.Client.List(s.T.Context(), &list, client.InNamespace(vkc.Namespace)))
 	for _, other := range list.Items {
 		if other.UID != u.UID {
-			s.t.Errorf("the cluster made the upgrade %s to %s", other.Name, other.Spec.Image)
+			s.T.Errorf("the cluster made the upgrade %s to %s", other.Name, other.Spec.Image)
 		}
 	}
 }
 
 // writeWhatOnlyNineReads writes a hash with a field that expires.
 func (s *stage) writeWhatOnlyNineReads(primary string) {
-	s.t.Helper()
-	key := keyOf(s.t, primary)
+	s.T.Helper()
+	key := keyOf(s.T, primary)
 	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{primary}, DisableCache: true, ForceSingleClient: true})
 	s.must(err)
 	defer c.Close()
@@ -87,15 +87,15 @@ func (s *stage) writeWhatOnlyNineReads(primary string) {
 		c.B().Hset().Key(key).FieldValue().FieldValue("colour", "blue").Build(),
 		c.B().Arbitrary("HEXPIRE").Keys(key).Args("3600", "FIELDS", "1", "colour").Build(),
 	} {
-		s.must(c.Do(s.t.Context(), command).Error())
+		s.must(c.Do(s.T.Context(), command).Error())
 	}
 }
 
 // lane waits until a shard of an upgrade has come to a phase.
 func (s *stage) lane(u *valkeyv1.ValkeyUpgrade, shard int, in meta.Phase) {
-	s.t.Helper()
-	harness.Eventually(s.t, upgradedWithin, poll, func() error {
-		s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(u), u))
+	s.T.Helper()
+	harness.Eventually(s.T, upgradedWithin, poll, func() error {
+		s.must(s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(u), u))
 		if len(u.Status.Shards) <= shard || u.Status.Shards[shard].Phase != in {
 			return fmt.Errorf("%s", progress(u))
 		}

@@ -21,9 +21,9 @@ import (
 // else restarts servers on the new one; and to name it in the spec, as is told, restarts nobody.
 func TestUpgradeOutlivesEdits(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
-	s.must(s.b.LoadImages(t.Context(), images.Valkey81, images.Valkey91))
-	vkc := s.createAs(bedtest.Namespace(t, s.b), func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = images.Valkey81 })
+	s.Manager.Start()
+	s.must(s.Bed.LoadImages(t.Context(), images.Valkey81, images.Valkey91))
+	vkc := s.createAs(bedtest.Namespace(t, s.Bed), func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = images.Valkey81 })
 	s.running(vkc)
 	w := startWriter(t, s.addr(vkc))
 	w.await(t, writesBefore)
@@ -40,7 +40,7 @@ func TestUpgradeOutlivesEdits(t *testing.T) {
 
 	before, was := s.pods(vkc), vkc.DeepCopy()
 	vkc.Spec.Image = images.Valkey91
-	s.must(s.c.Patch(t.Context(), vkc, client.MergeFrom(was)))
+	s.must(s.Client.Patch(t.Context(), vkc, client.MergeFrom(was)))
 	s.tells(vkc, "all 16384 slots are served")
 	for name, p := range s.pods(vkc) {
 		if p.UID != before[name].UID {
@@ -53,9 +53,9 @@ func TestUpgradeOutlivesEdits(t *testing.T) {
 
 // tells waits until a cluster that is well has seen its spec, and ends its words like this.
 func (s *stage) tells(vkc *valkeyv1.ValkeyCluster, end string) {
-	s.t.Helper()
-	harness.Eventually(s.t, runningWithin, poll, func() error {
-		s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(vkc), vkc))
+	s.T.Helper()
+	harness.Eventually(s.T, runningWithin, poll, func() error {
+		s.must(s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(vkc), vkc))
 		ready := apimeta.FindStatusCondition(vkc.Status.Conditions, fsm.Ready)
 		if ready == nil || vkc.Status.ObservedGeneration != vkc.Generation || !strings.HasSuffix(ready.Message, end) {
 			return fmt.Errorf("says %+v", ready)

@@ -33,7 +33,7 @@ const (
 // upgrade, and to one that all clients have known for long.
 func TestUpgradeGapAgainstTheBareEngine(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	idle := startPings(t, s)
 	vkc, w := s.busy(plain)
 	var probes []*probe
@@ -118,13 +118,13 @@ func share(d []time.Duration, part float64) time.Duration {
 
 // failoverByHand moves the primary of a shard as a person would.
 func (s *stage) failoverByHand(vkc *valkeyv1.ValkeyCluster, shard int, p *probe) (moved, longest time.Duration) {
-	s.t.Helper()
+	s.T.Helper()
 	s.whole(vkc)
 	replica := s.follower(vkc, shard)
 	ask := s.single(s.addrOf(vkc, replica))
 	p.lap()
 	s.must(ask("CLUSTER", "FAILOVER").Error())
-	harness.Eventually(s.t, runningWithin, poll/5, func() error {
+	harness.Eventually(s.T, runningWithin, poll/5, func() error {
 		if s.follower(vkc, shard) == replica {
 			return fmt.Errorf("%s is a replica", replica)
 		}
@@ -138,23 +138,23 @@ func (s *stage) failoverByHand(vkc *valkeyv1.ValkeyCluster, shard int, p *probe)
 
 // explain shows what all servers said when a pause was long.
 func (s *stage) explain(vkc *valkeyv1.ValkeyCluster, pause time.Duration) {
-	s.t.Helper()
+	s.T.Helper()
 	if pause < long {
 		return
 	}
 	for name := range s.pods(vkc) {
-		said, _ := s.b.Kubectl(s.t.Context(), "logs", "-n", vkc.Namespace, name, "-c", "valkey", "--timestamps", "--since=4s")
-		s.t.Logf("a pause of %s, %s said:\n%s", pause, name, said)
+		said, _ := s.Bed.Kubectl(s.T.Context(), "logs", "-n", vkc.Namespace, name, "-c", "valkey", "--timestamps", "--since=4s")
+		s.T.Logf("a pause of %s, %s said:\n%s", pause, name, said)
 	}
 }
 
 // replaceReplica has the pod of a shard's replica made anew, as a person would before it becomes the primary.
 func (s *stage) replaceReplica(vkc *valkeyv1.ValkeyCluster, shard int) {
-	s.t.Helper()
+	s.T.Helper()
 	s.whole(vkc)
 	pod := s.pods(vkc)[s.follower(vkc, shard)]
-	s.must(s.c.Delete(s.t.Context(), &pod))
-	harness.Eventually(s.t, runningWithin, poll, func() error {
+	s.must(s.Client.Delete(s.T.Context(), &pod))
+	harness.Eventually(s.T, runningWithin, poll, func() error {
 		if now := s.pods(vkc)[pod.Name]; now.UID == pod.UID || now.UID == "" {
 			return fmt.Errorf("%s was not made anew", pod.Name)
 		}
@@ -164,11 +164,11 @@ func (s *stage) replaceReplica(vkc *valkeyv1.ValkeyCluster, shard int) {
 
 // follower is the pod that says that it is the replica, and follows: the status may be a moment behind.
 func (s *stage) follower(vkc *valkeyv1.ValkeyCluster, shard int) (pod string) {
-	s.t.Helper()
-	harness.Eventually(s.t, runningWithin, poll, func() error {
+	s.T.Helper()
+	harness.Eventually(s.T, runningWithin, poll, func() error {
 		for ordinal := range 2 {
 			pod = fmt.Sprintf("%s-%d-%d", vkc.Name, shard, ordinal)
-			if out, err := s.b.Kubectl(s.t.Context(), "exec", "-n", vkc.Namespace, pod, "--", "valkey-cli", "role"); err == nil && strings.HasPrefix(out, "slave") && strings.Contains(out, "connected") {
+			if out, err := s.Bed.Kubectl(s.T.Context(), "exec", "-n", vkc.Namespace, pod, "--", "valkey-cli", "role"); err == nil && strings.HasPrefix(out, "slave") && strings.Contains(out, "connected") {
 				return nil
 			}
 		}
@@ -180,7 +180,7 @@ func (s *stage) follower(vkc *valkeyv1.ValkeyCluster, shard int) (pod string) {
 // failoversOf restarts all servers by an upgrade without an image, and measures each shard while its primary moves, and
 // before that, while its replica copies everything.
 func (s *stage) failoversOf(vkc *valkeyv1.ValkeyCluster, probes []*probe, found *gaps) (syncs []time.Duration) {
-	s.t.Helper()
+	s.T.Helper()
 	u := s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{})
 	for shard, p := range probes {
 		s.lane(u, shard, "UpgradingReplicas")
@@ -188,8 +188,8 @@ func (s *stage) failoversOf(vkc *valkeyv1.ValkeyCluster, probes []*probe, found 
 		s.lane(u, shard, "FailingOver")
 		early := p.failover() // it is quicker than whoever looks at the phase
 		syncs = append(syncs, p.lap())
-		harness.Eventually(s.t, upgradedWithin, poll/5, func() error {
-			s.must(s.c.Get(s.t.Context(), client.ObjectKeyFromObject(u), u))
+		harness.Eventually(s.T, upgradedWithin, poll/5, func() error {
+			s.must(s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(u), u))
 			if phase := u.Status.Shards[shard].Phase; phase == "FailingOver" {
 				return fmt.Errorf("is %s", phase)
 			}
@@ -198,7 +198,7 @@ func (s *stage) failoversOf(vkc *valkeyv1.ValkeyCluster, probes []*probe, found 
 		<-time.After(settles)
 		moved := max(early, p.failover())
 		if moved == 0 {
-			s.t.Errorf("shard %d: nobody saw its primary move", shard)
+			s.T.Errorf("shard %d: nobody saw its primary move", shard)
 		}
 		s.explain(vkc, moved)
 		found.add(moved, p.lap())

@@ -23,15 +23,15 @@ const upgradedWithin = 8 * time.Minute
 // TestUpgradeLosesNothing takes a cluster from version to version under a writer.
 func TestUpgradeLosesNothing(t *testing.T) {
 	s := newStage(t)
-	harness.NewManager(t, s.b, area).Start()
+	s.Manager.Start()
 	steps := harness.ByLevel([]string{images.Valkey81, images.Valkey91}, []string{images.Valkey80, images.Valkey81, images.Valkey91})
-	if err := s.b.LoadImages(t.Context(), steps...); err != nil {
+	if err := s.Bed.LoadImages(t.Context(), steps...); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range harness.ByLevel([]kindOfCluster{{1, false}}, []kindOfCluster{{0, false}, {1, false}, {2, false}, {1, true}, {2, true}}) {
 		t.Run(c.String(), func(t *testing.T) {
-			s := &stage{t: t, b: s.b, c: s.c}
-			vkc := s.createAs(bedtest.Namespace(t, s.b), func(v *valkeyv1.ValkeyCluster) {
+			s := s.of(t)
+			vkc := s.createAs(bedtest.Namespace(t, s.Bed), func(v *valkeyv1.ValkeyCluster) {
 				v.Spec.Image, v.Spec.ReplicasPerMaster, v.Spec.Persistence.Enabled = steps[0], &c.replicas, c.volumes
 			})
 			s.running(vkc)
@@ -69,28 +69,28 @@ func (k kindOfCluster) String() string {
 
 // upgrade asks for another image.
 func (s *stage) upgrade(vkc *valkeyv1.ValkeyCluster, to string) *valkeyv1.ValkeyUpgrade {
-	s.t.Helper()
+	s.T.Helper()
 	return s.upgradeBy(vkc, valkeyv1.ValkeyUpgradeSpec{Image: to})
 }
 
 // edit changes the image of a cluster, which makes the upgrade itself.
 func (s *stage) edit(vkc *valkeyv1.ValkeyCluster, to string) *valkeyv1.ValkeyUpgrade {
-	s.t.Helper()
+	s.T.Helper()
 	return s.follows(vkc, to, func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = to })
 }
 
 // follows changes the spec of a cluster, and finds the upgrade to an image that it makes for that.
 func (s *stage) follows(vkc *valkeyv1.ValkeyCluster, to string, change func(*valkeyv1.ValkeyCluster)) *valkeyv1.ValkeyUpgrade {
-	s.t.Helper()
+	s.T.Helper()
 	was := vkc.DeepCopy()
 	change(vkc)
-	if err := s.c.Patch(s.t.Context(), vkc, client.MergeFrom(was)); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Patch(s.T.Context(), vkc, client.MergeFrom(was)); err != nil {
+		s.T.Fatal(err)
 	}
 	var made valkeyv1.ValkeyUpgrade
-	harness.Eventually(s.t, runningWithin, poll, func() error {
+	harness.Eventually(s.T, runningWithin, poll, func() error {
 		var list valkeyv1.ValkeyUpgradeList
-		if err := s.c.List(s.t.Context(), &list, client.InNamespace(vkc.Namespace)); err != nil {
+		if err := s.Client.List(s.T.Context(), &list, client.InNamespace(vkc.Namespace)); err != nil {
 			return err
 		}
 		for _, u := range list.Items {
@@ -105,29 +105,29 @@ func (s *stage) follows(vkc *valkeyv1.ValkeyCluster, to string, change func(*val
 }
 
 func (s *stage) upgradeBy(vkc *valkeyv1.ValkeyCluster, spec valkeyv1.ValkeyUpgradeSpec) *valkeyv1.ValkeyUpgrade {
-	s.t.Helper()
+	s.T.Helper()
 	spec.ClusterRef.Name = vkc.Name
 	u := &valkeyv1.ValkeyUpgrade{ObjectMeta: metav1.ObjectMeta{Namespace: vkc.Namespace, GenerateName: vkc.Name + "-"}, Spec: spec}
-	if err := s.c.Create(s.t.Context(), u); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.Create(s.T.Context(), u); err != nil {
+		s.T.Fatal(err)
 	}
 	return u
 }
 
 // ends waits until an upgrade has ended, in this phase.
 func (s *stage) ends(u *valkeyv1.ValkeyUpgrade, in meta.Phase) {
-	s.t.Helper()
+	s.T.Helper()
 	began, was := time.Now(), ""
-	harness.Eventually(s.t, upgradedWithin, poll, func() error {
-		if err := s.c.Get(s.t.Context(), client.ObjectKeyFromObject(u), u); err != nil {
+	harness.Eventually(s.T, upgradedWithin, poll, func() error {
+		if err := s.Client.Get(s.T.Context(), client.ObjectKeyFromObject(u), u); err != nil {
 			return err
 		}
 		if is := progress(u); is != was {
 			was = is
-			s.t.Logf("%5.1f s %s", time.Since(began).Seconds(), is)
+			s.T.Logf("%5.1f s %s", time.Since(began).Seconds(), is)
 		}
 		if upgrade.Ended(u.Status.Phase) && u.Status.Phase != in {
-			s.t.Fatalf("ended %s, want %s: %+v", u.Status.Phase, in, u.Status.Failure)
+			s.T.Fatalf("ended %s, want %s: %+v", u.Status.Phase, in, u.Status.Failure)
 		}
 		if u.Status.Phase != in {
 			return fmt.Errorf("is %s with %s shards, waiting for %q", u.Status.Phase, u.Status.UpgradedShards, u.Status.WaitingFor)
@@ -147,19 +147,19 @@ func progress(u *valkeyv1.ValkeyUpgrade) string {
 
 // runs checks that every pod runs an image, and the cluster says so.
 func (s *stage) runs(vkc *valkeyv1.ValkeyCluster, to string) {
-	s.t.Helper()
+	s.T.Helper()
 	s.running(vkc)
 	var pods corev1.PodList
-	if err := s.c.List(s.t.Context(), &pods, client.InNamespace(vkc.Namespace), client.MatchingLabels{valkeyv1.ClusterLabel: vkc.Name}); err != nil {
-		s.t.Fatal(err)
+	if err := s.Client.List(s.T.Context(), &pods, client.InNamespace(vkc.Namespace), client.MatchingLabels{valkeyv1.ClusterLabel: vkc.Name}); err != nil {
+		s.T.Fatal(err)
 	}
 	for _, p := range pods.Items {
 		if got := p.Spec.Containers[0].Image; got != to {
-			s.t.Errorf("%s runs %s", p.Name, got)
+			s.T.Errorf("%s runs %s", p.Name, got)
 		}
 	}
 	_, version, _ := strings.Cut(to, ":")
 	if !strings.HasPrefix(vkc.Status.Version, version+".") || vkc.Status.Image != to {
-		s.t.Errorf("the status says %s, version %s", vkc.Status.Image, vkc.Status.Version)
+		s.T.Errorf("the status says %s, version %s", vkc.Status.Image, vkc.Status.Version)
 	}
 }

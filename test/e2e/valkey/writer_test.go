@@ -188,10 +188,10 @@ func note(unreadable int) string {
 
 // addr is where the first server of a cluster listens.
 func (s *stage) addr(vkc *valkeyv1.ValkeyCluster) string {
-	s.t.Helper()
-	ip, err := s.b.Kubectl(s.t.Context(), "get", "pod", "-n", vkc.Namespace, vkc.Name+"-0-0", "-o", "jsonpath={.status.podIP}")
+	s.T.Helper()
+	ip, err := s.Bed.Kubectl(s.T.Context(), "get", "pod", "-n", vkc.Namespace, vkc.Name+"-0-0", "-o", "jsonpath={.status.podIP}")
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return net.JoinHostPort(ip, strconv.Itoa(valkeyv1.ClientPort))
 }

@@ -20,13 +20,14 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 // TestAFailureIsNeverTriedAgain gives a failed request, afterwards, what it lacked.
 func TestAFailureIsNeverTriedAgain(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 	r := snapshot(namespace, "late")
 	create(t, c, r)
 	harness.Eventually(t, soon, poll, func() error {
@@ -63,7 +64,7 @@ func TestAFailureIsNeverTriedAgain(t *testing.T) {
 func TestWhoOwnsWhatAfterACapture(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 	create(t, c, &corev1.ServiceAccount{ObjectMeta: named(namespace, "statecraft-capture")})
 	create(t, c, &rbacv1.RoleBinding{
 		ObjectMeta: named(namespace, "statecraft-capture"),

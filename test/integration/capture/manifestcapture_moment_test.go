@@ -6,8 +6,8 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
-	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/bulk"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 const cuts = 20 // captures while objects are written
@@ -15,7 +15,7 @@ const cuts = 20 // captures while objects are written
 func TestEveryCaptureIsOfOneMoment(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 	tenant(t, c, namespace)
 	_, stop := bulk.Count(t, c, namespace)
 	moved := 0

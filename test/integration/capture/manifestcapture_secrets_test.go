@@ -19,6 +19,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/bulk"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 const captureCanary = "captureCanary-5d3c3e0a"
@@ -51,7 +52,7 @@ func secretSpec() capturev1.ManifestCaptureRequestSpec {
 func TestSecretsAreCapturedEncryptedAndTold(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	manager := harness.NewManager(t, b, area)
+	manager := product.NewManager(t, b, area)
 	manager.Start()
 	tenant(t, c, namespace, "statecraft-capture-tenant-secrets")
 	create(t, c, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "password"}, StringData: map[string]string{"password": captureCanary}})
@@ -143,7 +144,7 @@ func told(t *testing.T, c client.Client, namespace string) map[string]string {
 func TestWhatMayNotBeReadFailsACaptureAndSaysWhichRightIsMissing(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 	keys(t, c, "k1")
 	tenant(t, c, namespace) // without Secrets
 	r := mcr(namespace, "not-mine", secretSpec())

@@ -13,9 +13,9 @@ import (
 	codec "github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
-	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/bulk"
 	"github.com/statecraft-dev/statecraft/test/harness/keepers"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 // TestNamesThatAreTakenAreNotUsed makes keepers, checkpoints and chunks under names that
@@ -23,7 +23,7 @@ import (
 func TestNamesThatAreTakenAreNotUsed(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	manager := harness.NewManager(t, b, area)
+	manager := product.NewManager(t, b, area)
 	tenant(t, c, namespace)
 	create(t, c, configMap(namespace, "one"))
 	squats := map[string]func(r *capturev1.ManifestCaptureRequest) client.Object{
@@ -106,7 +106,7 @@ func leftOf(t *testing.T, c client.Client, r *capturev1.ManifestCaptureRequest) 
 func TestAReplacedChunkIsFound(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 	tenant(t, c, namespace)
 	create(t, c, configMap(namespace, "one"))
 	r := mcr(namespace, "tampered", capturev1.ManifestCaptureRequestSpec{Selector: of("configmaps")})

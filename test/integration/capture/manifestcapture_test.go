@@ -17,6 +17,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/bulk"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 // tenant lets the objects of a namespace be captured, and whatever other roles allow.
@@ -86,7 +87,7 @@ func succeeded(t testing.TB, c client.Client, r *capturev1.ManifestCaptureReques
 func TestACaptureHoldsWhatWasThere(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 	tenant(t, c, namespace)
 	for _, name := range []string{"first", "second"} {
 		cm := configMap(namespace, name)

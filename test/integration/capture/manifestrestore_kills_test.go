@@ -16,6 +16,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
@@ -42,7 +43,7 @@ func manyConfigMaps(n int) (objects []*unstructured.Unstructured) {
 // the results say so as if nothing had happened.
 func TestARestoreUnderKills(t *testing.T) {
 	s := newScene(t)
-	m := harness.NewManager(t, s.bed, area)
+	m := product.NewManager(t, s.bed, area)
 	m.Start()
 	from := checkpointOf(t, s.c, manyConfigMaps(manyObjects))
 	since := time.Now()
@@ -107,7 +108,7 @@ func (s *scene) restored() map[string]types.UID {
 // TestWhatARestoreCosts counts the writes of one restore, and says how long it took.
 func TestWhatARestoreCosts(t *testing.T) {
 	s := newScene(t)
-	harness.NewManager(t, s.bed, area).Start()
+	product.NewManager(t, s.bed, area).Start()
 	from := checkpointOf(t, s.c, manyConfigMaps(manyObjects))
 	warm := checkpointOf(t, s.c, objectsOf(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: warm}"))
 	s.ends(s.ask("warm", warm, nil), capturev1.ReasonCompleted) // the manager leads by now

@@ -15,6 +15,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 // anyRequest is a request of any kind.
@@ -74,7 +75,7 @@ func TestToolsSeeRequestsAsTheyAre(t *testing.T) {
 // TestToolsSeeARestoreEnd reads what the manager itself has written.
 func TestToolsSeeARestoreEnd(t *testing.T) {
 	s := newScene(t)
-	harness.NewManager(t, s.bed, area).Start()
+	product.NewManager(t, s.bed, area).Start()
 	const kind = "ManifestRestoreRequest"
 	waits := s.ask("waits", &capturev1.ManifestCheckpoint{ObjectMeta: metav1.ObjectMeta{Name: "none"}}, func(spec *capturev1.ManifestRestoreRequestSpec) {
 		spec.Source = capturev1.ManifestSource{Checkpoint: &capturev1.NameRef{Name: "none"}}

@@ -14,13 +14,14 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 // TestARoundTrip captures a namespace, Secrets included, and restores it into another. The
 // restore is asked for before the capture has ended, and waits for it.
 func TestARoundTrip(t *testing.T) {
 	s := newScene(t)
-	harness.NewManager(t, s.bed, area).Start()
+	product.NewManager(t, s.bed, area).Start()
 	from := bedtest.Namespace(t, s.bed)
 	for _, obj := range objectsOf(t, shop) {
 		obj.SetNamespace(from)
@@ -69,7 +70,7 @@ func secretReader(t *testing.T, c client.Client) string {
 // what is somebody else's.
 func TestACaptureThatNamesTheCheckpointOfAnother(t *testing.T) {
 	s := newScene(t)
-	m := harness.NewManager(t, s.bed, area)
+	m := product.NewManager(t, s.bed, area)
 	theirs := checkpointOf(t, s.c, objectsOf(t, shop), empty)
 	forged := mcr(s.namespace, "forged", capturev1.ManifestCaptureRequestSpec{Selector: of("configmaps")})
 	create(t, s.c, forged)
@@ -94,7 +95,7 @@ func TestACaptureThatNamesTheCheckpointOfAnother(t *testing.T) {
 // TestWithoutAnAccountNothingIsRestored: a namespace that gave its account no rights is told so.
 func TestWithoutAnAccountNothingIsRestored(t *testing.T) {
 	s := newScene(t)
-	harness.NewManager(t, s.bed, area).Start()
+	product.NewManager(t, s.bed, area).Start()
 	if err := s.c.Delete(t.Context(), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: act.Account}}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,13 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 // TestSecretsAreRestoredByWhoMaySeeThem: admission cannot know what a checkpoint holds, so the manager asks.
 func TestSecretsAreRestoredByWhoMaySeeThem(t *testing.T) {
 	s := newScene(t)
-	harness.NewManager(t, s.bed, area).Start()
+	product.NewManager(t, s.bed, area).Start()
 	keys(t, s.c, "k1")
 	tenant(t, s.c, s.namespace, "statecraft-capture-tenant-secrets")
 	password := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "password"}, StringData: map[string]string{"password": captureCanary}}

@@ -14,12 +14,12 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
-	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 func TestAShopIsRestoredIntoAnotherNamespace(t *testing.T) {
 	s := newScene(t)
-	harness.NewManager(t, s.bed, area).Start()
+	product.NewManager(t, s.bed, area).Start()
 	from := checkpointOf(t, s.c, objectsOf(t, shop), empty)
 	dry := s.ends(s.ask("dry", from, func(spec *capturev1.ManifestRestoreRequestSpec) { spec.DryRun = true }), capturev1.ReasonCompleted)
 	if uid := s.uidOf(&corev1.Secret{}, "password"); uid != "" {
@@ -65,7 +65,7 @@ func withoutUIDs(r *capturev1.ManifestRestoreRequest) (results []capturev1.Objec
 
 func TestPoliciesOfConflict(t *testing.T) {
 	s := newScene(t)
-	harness.NewManager(t, s.bed, area).Start()
+	product.NewManager(t, s.bed, area).Start()
 	from := checkpointOf(t, s.c, objectsOf(t, shop), empty)
 	theirs := configMap(s.namespace, "settings")
 	theirs.Data = map[string]string{"theme": "light", "theirs": "stays"}
@@ -109,7 +109,7 @@ func TestPoliciesOfConflict(t *testing.T) {
 
 func TestRightsOfTheAccountAreTheLimit(t *testing.T) {
 	s := newScene(t)
-	harness.NewManager(t, s.bed, area).Start()
+	product.NewManager(t, s.bed, area).Start()
 	grab := objectsOf(t, `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -158,7 +158,7 @@ spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}
 // TestAnOldRequestThatIsAppliedAgain is what GitOps does with a Replace that was meant once.
 func TestAnOldRequestThatIsAppliedAgain(t *testing.T) {
 	s := newScene(t)
-	harness.NewManager(t, s.bed, area).Start()
+	product.NewManager(t, s.bed, area).Start()
 	from := checkpointOf(t, s.c, objectsOf(t, shop), empty)
 	theirs := configMap(s.namespace, "settings")
 	theirs.Data = map[string]string{"theme": "light"}

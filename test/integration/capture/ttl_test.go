@@ -16,6 +16,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 // endedAt makes a request one that ended at a time, or that does not say when.
@@ -41,7 +42,7 @@ func endedAt(t *testing.T, c client.Client, obj client.Object, ready metav1.Cond
 func TestOldRequestsGo(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	m := harness.NewManager(t, b, area, "--capture-ttl-failed=1m")
+	m := product.NewManager(t, b, area, "--capture-ttl-failed=1m")
 	long, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	name := func(obj client.Object, name string) client.Object {
 		obj.SetName(name)
@@ -91,7 +92,7 @@ const twoScans = 13 * time.Second
 func TestAFailedCaptureGoesWithAllItMade(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area, "--capture-ttl-failed=5s").Start()
+	product.NewManager(t, b, area, "--capture-ttl-failed=5s").Start()
 	short, detached := snapshot(namespace, "missing"), detach(namespace, "missing")
 	detached.Name = "detached"
 	create(t, c, short)

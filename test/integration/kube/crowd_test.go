@@ -19,6 +19,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
@@ -33,7 +34,7 @@ const (
 func TestNewObjectsAreSeenAmongBusyOnes(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	prefix := bedtest.Namespace(t, b)
-	m := harness.NewManager(t, b, "capture")
+	m := product.NewManager(t, b, "capture")
 	m.Start()
 	hot := makeKeepers(t, b, prefix+"-hot")
 	watchPhases(t, b, hot).wait(t)

@@ -13,6 +13,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 const (
@@ -47,7 +48,12 @@ func electionOf(area string) *coordinationv1.Lease {
 // leader is who leads the area, or "".
 func leader(t *testing.T, c client.Client) string {
 	t.Helper()
-	lease := electionOf("capture")
+	return leaderOf(t, c, "capture")
+}
+
+func leaderOf(t *testing.T, c client.Client, area string) string {
+	t.Helper()
+	lease := electionOf(area)
 	if err := client.IgnoreNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(lease), lease)); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +72,7 @@ func leads(t *testing.T, c client.Client, not string) error {
 func TestOneManagerLeadsAndHandsOver(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b.Config()), bedtest.Namespace(t, b)
-	first, second := harness.NewManager(t, b, "capture"), harness.NewManager(t, b, "capture", "--health-probe-bind-address="+freeAddress(t))
+	first, second := product.NewManager(t, b, "capture"), product.NewManager(t, b, "capture", "--health-probe-bind-address="+freeAddress(t))
 	before := leader(t, c)
 	first.Start()
 	harness.Eventually(t, soon, poll, func() error { return leads(t, c, before) })
@@ -90,7 +96,7 @@ func TestAManagerWithoutElection(t *testing.T) {
 	if err := client.IgnoreNotFound(c.Delete(t.Context(), electionOf("capture"))); err != nil {
 		t.Fatal(err)
 	}
-	harness.NewManager(t, b, "capture", "--no-leader-election").Start()
+	product.NewManager(t, b, "capture", "--no-leader-election").Start()
 	worksOn(t, c, namespace+"-alone")
 	if who := leader(t, c); who != "" {
 		t.Errorf("%s was elected all the same", who)

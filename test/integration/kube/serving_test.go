@@ -20,6 +20,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 // freeAddress is one that nobody listens on just now.
@@ -84,7 +85,7 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b.Config()), bedtest.Namespace(t, b)
 	metrics, probes := freeAddress(t), freeAddress(t)
-	harness.NewManager(t, b, "capture", "--no-leader-election", "--metrics-bind-address="+metrics, "--health-probe-bind-address="+probes).Start()
+	product.NewManager(t, b, "capture", "--no-leader-election", "--metrics-bind-address="+metrics, "--health-probe-bind-address="+probes).Start()
 	for _, path := range []string{"/healthz", "/readyz"} {
 		harness.Eventually(t, soon, poll, func() error {
 			code, text, err := ask(t, "http://"+probes+path, "")

@@ -21,6 +21,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/keepers"
+	"github.com/statecraft-dev/statecraft/test/product"
 )
 
 // phase waits until a keeper is in a phase, with Ready for this reason.
@@ -41,7 +42,7 @@ func phase(t *testing.T, c client.Client, k *capturev1.ObjectKeeper, want fsm.Ph
 func TestAKeeperGoesWithItsObjectAndNotWithItsName(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 	followable(t, c)
 	keepers.AwaitCollection(t, c, namespace)
 
@@ -64,7 +65,7 @@ func TestAKeeperGoesWithItsObjectAndNotWithItsName(t *testing.T) {
 func TestAKeeperThatMayNotFollowSaysSoAndStays(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hidden"}}
 	create(t, c, secret)
@@ -84,7 +85,7 @@ func TestAKeeperThatMayNotFollowSaysSoAndStays(t *testing.T) {
 func TestAKeeperOutlivesTheRemovalOfItsKind(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 	crd := gadgets()
 	create(t, c, crd)
 	create(t, c, &rbacv1.ClusterRole{

@@ -19,6 +19,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/keepers"
+	"github.com/statecraft-dev/statecraft/test/product"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
@@ -46,7 +47,7 @@ type crowd struct {
 // right keepers and artifacts go, and then nothing is written any more.
 func TestAThousandKeepersUnderKills(t *testing.T) {
 	b := bedtest.ControlPlane(t)
-	m := harness.NewManager(t, b, area)
+	m := product.NewManager(t, b, area)
 	m.Start()
 	w := newCrowd(t, b)
 	stay := map[string]bool{}

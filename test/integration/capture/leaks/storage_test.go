@@ -25,6 +25,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
@@ -158,7 +159,7 @@ func (r rig) driver() csi.ControllerClient {
 // for, a request that goes while the manager is away, and in the end nothing is left anywhere.
 func TestTheReportKnowsWhatTheDriverHas(t *testing.T) {
 	r := newRig(t)
-	m := harness.NewManager(t, r.bed, area)
+	m := product.NewManager(t, r.bed, area)
 	m.Start()
 	q := r.capture("nightly")
 	r.snapshots(1)
@@ -188,13 +189,13 @@ func TestTheReportKnowsWhatTheDriverHas(t *testing.T) {
 // TestASuccessGrowsOldOnlyIfSomebodySaysSo lets the snapshot go with its request, by configuration.
 func TestASuccessGrowsOldOnlyIfSomebodySaysSo(t *testing.T) {
 	r := newRig(t)
-	m := harness.NewManager(t, r.bed, area, "--capture-ttl-failed=1s")
+	m := product.NewManager(t, r.bed, area, "--capture-ttl-failed=1s")
 	m.Start()
 	q := r.capture("kept")
 	harness.Consistently(t, 5*time.Second, poll, func() error { return r.client.Get(t.Context(), client.ObjectKeyFromObject(q), q) })
 	r.snapshots(1)
 	m.Stop()
-	harness.NewManager(t, r.bed, area, "--capture-ttl-succeeded=2s").Start()
+	product.NewManager(t, r.bed, area, "--capture-ttl-succeeded=2s").Start()
 	harness.Eventually(t, soon, poll, func() error { return harness.Gone(t.Context(), r.client, q) })
 	r.snapshots(0)
 	r.finds()

@@ -23,6 +23,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
@@ -53,7 +54,7 @@ func newRig(t *testing.T) rig {
 	t.Cleanup(b.CSI().Proxy().Clear)
 	r := rig{T: t, bed: b, client: c, csi: b.CSI()}
 	r.before = r.snapshots()
-	harness.NewManager(t, b, area).Start()
+	product.NewManager(t, b, area).Start()
 	r.namespace = bedtest.Namespace(t, b)
 	return r
 }

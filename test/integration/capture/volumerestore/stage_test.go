@@ -29,6 +29,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/harness/keepers"
+	"github.com/statecraft-dev/statecraft/test/product"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
@@ -48,7 +49,7 @@ type storage struct {
 	bed      *bed.Bed
 	client   client.Client
 	csi      *bed.CSIDriver
-	manager  *harness.Manager
+	manager  *product.Manager
 	restorer *restorerProcess
 }
 
@@ -64,7 +65,7 @@ func newStorage(t *testing.T) *storage {
 		}
 	})
 	c := harness.Client(t, b, snapshotv1.AddToScheme, capturev1.AddToScheme)
-	s := &storage{bed: b, client: c, csi: b.CSI(), manager: harness.NewManager(t, b, area)}
+	s := &storage{bed: b, client: c, csi: b.CSI(), manager: product.NewManager(t, b, area)}
 	s.manager.Start()
 	if out, err := b.Kubectl(t.Context(), "apply", "-f", filepath.Join(harness.Root(t), "config", "rbac", "capture-restorer")); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -1,6 +1,6 @@
-// Package harness installs the product on a bed and runs its manager as a process
-// of its own, with the rights that its own manifests grant, so that tests can kill it.
-package harness
+// Package product runs the program of any area as a process of its own, with the rights that
+// its own manifests grant, so that tests can kill it.
+package product
 
 import (
 	"errors"
@@ -12,22 +12,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/areas"
 	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
-// SystemNamespace is where the product lives.
-const SystemNamespace = "statecraft-system"
-
-// User is who the manager of an area is to the API server.
-func User(area string) string {
-	return "system:serviceaccount:" + SystemNamespace + ":statecraft-" + area
-}
-
-// Manager is the manager process of one area.
+// Manager is the process that runs the controllers of one area.
 type Manager struct {
 	t    testing.TB
 	bed  *bed.Bed
-	area string
+	area areas.Area
 	args []string
 
 	mu     sync.Mutex
@@ -40,8 +34,8 @@ type Manager struct {
 // stopped when the test ends.
 func NewManager(t testing.TB, b *bed.Bed, area string, args ...string) *Manager {
 	t.Helper()
-	Install(t, b, area)
-	m := &Manager{t: t, bed: b, area: area, args: args}
+	harness.Install(t, b, area)
+	m := &Manager{t: t, bed: b, area: find(t, area), args: args}
 	t.Cleanup(func() {
 		m.Stop() // the manager of the next test need not wait for the end of its election
 		if t.Failed() {
@@ -99,7 +93,7 @@ func (m *Manager) keep(cmd *exec.Cmd, ended chan struct{}) {
 }
 
 func (m *Manager) run() error {
-	kubeconfig, err := m.bed.KubeconfigFor(User(m.area), "system:serviceaccounts", "system:serviceaccounts:"+SystemNamespace)
+	kubeconfig, err := m.bed.KubeconfigFor(harness.User(m.area.Name), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
 	if err != nil {
 		return err
 	}
@@ -108,12 +102,12 @@ func (m *Manager) run() error {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	args := append([]string{
-		"--kubeconfig=" + kubeconfig, "--areas=" + m.area,
+	args := append(m.area.Args(),
+		"--kubeconfig="+kubeconfig,
 		"--metrics-bind-address=0", "--health-probe-bind-address=0",
 		"--lease-duration=7s", "--renew-deadline=2s", "--retry-period=500ms",
-	}, m.args...)
-	m.cmd = exec.Command(binary(m.t, m.bed), args...)
+	)
+	m.cmd = exec.Command(Build(m.t, m.bed, m.area.Program), append(args, m.args...)...)
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return m.cmd.Start()
@@ -139,7 +133,7 @@ func (m *Manager) end(sig syscall.Signal) {
 	<-m.ended
 }
 
-func (m *Manager) logPath() string { return filepath.Join(m.bed.Dir(), "manager-"+m.area+".log") }
+func (m *Manager) logPath() string { return filepath.Join(m.bed.Dir(), "manager-"+m.area.Name+".log") }
 
 // Log is what the process has said so far.
 func (m *Manager) Log() string {
@@ -160,20 +154,30 @@ func (m *Manager) logTail() string {
 	return string(log[max(0, len(log)-most):])
 }
 
-// binary builds the manager once per bed, into the bed's directory, which goes with it.
-func binary(t testing.TB, b *bed.Bed) string {
+// Build builds a program once per bed, into the bed's directory, which goes with it.
+func Build(t testing.TB, b *bed.Bed, program string) string {
 	t.Helper()
 	building.Lock()
 	defer building.Unlock()
-	path := filepath.Join(b.Dir(), "statecraft-manager")
+	path := filepath.Join(b.Dir(), program)
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	out, err := exec.Command("go", "build", "-o", path, "github.com/statecraft-dev/statecraft/cmd/statecraft-manager").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", path, "github.com/statecraft-dev/statecraft/cmd/"+program).CombinedOutput()
 	if err != nil {
-		t.Fatalf("build the manager: %v\n%s", err, out)
+		t.Fatalf("build %s: %v\n%s", program, err, out)
 	}
 	return path
+}
+
+// find finds an area, which must exist.
+func find(t testing.TB, name string) areas.Area {
+	t.Helper()
+	area, found := areas.Find(name)
+	if !found {
+		t.Fatalf("there is no area %q", name)
+	}
+	return area
 }
 
 var building sync.Mutex

@@ -1,0 +1,87 @@
+package areas
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/statecraft-dev/statecraft/internal/law"
+)
+
+// parts is what every area has. An area that lacks one cannot be installed, watched, understood
+// or trusted.
+func (a Area) parts() []string {
+	parts := []string{
+		"api/" + a.Name, "internal/" + a.Code, "cmd/" + a.Program,
+		"config/crd/" + a.Name, "config/rbac/" + a.Name, "config/alerts/" + a.Name + ".yaml", "config/samples/" + a.Name,
+		"docs/areas/" + a.Name + ".md", "docs/runbooks/" + a.Name + ".md", "docs/tours/" + a.Name + ".md",
+		"test/sim/" + a.Code, "test/e2e/" + a.Code,
+	}
+	for _, account := range a.Beside {
+		parts = append(parts, "config/rbac/"+account)
+	}
+	return parts
+}
+
+func TestEveryAreaIsComplete(t *testing.T) {
+	for _, a := range All() {
+		for _, path := range a.parts() {
+			if _, err := os.Stat(filepath.Join("..", "..", path)); err != nil {
+				t.Errorf("area %s lacks %s", a.Name, path)
+			}
+		}
+		if !slices.Contains(law.Areas, a.Code) {
+			t.Errorf("the import law does not know %s: add it to law.Areas", a.Code)
+		}
+		setup := a.Default()
+		if setup.Name != a.Name {
+			t.Errorf("area %s calls itself %s", a.Name, setup.Name)
+		}
+		for _, kind := range setup.Kinds {
+			if !slices.ContainsFunc(a.Machines, func(m Machine) bool { return m.Kind == kind.Kind }) {
+				t.Errorf("area %s: the kind %s has no reference page: add its machine", a.Name, kind.Kind)
+			}
+		}
+	}
+}
+
+// What lies where areas keep their parts belongs to an area.
+func TestNothingIsLeftOfOtherAreas(t *testing.T) {
+	known := map[string]bool{
+		"api/meta": true, "config/rbac/namespace.yaml": true,
+		"config/alerts/statecraft.yaml": true, "docs/runbooks/statecraft.md": true,
+	}
+	for _, a := range All() {
+		for _, path := range append(a.parts(), "config/admission/"+a.Name, "config/manager/"+a.Name+".yaml") {
+			known[path] = true
+		}
+	}
+	for _, folder := range []string{"api", "config/crd", "config/rbac", "config/alerts", "config/samples", "config/admission", "config/manager", "docs/runbooks", "docs/tours", "test/e2e"} {
+		entries, err := os.ReadDir(filepath.Join("..", "..", folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if path := folder + "/" + e.Name(); !known[path] {
+				t.Errorf("%s belongs to no area: add the area to internal/areas, or remove it", path)
+			}
+		}
+	}
+}
+
+// Machines are found by the file that declares their phases.
+func TestEveryMachineIsListed(t *testing.T) {
+	files, err := filepath.Glob("../*/*/phases.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no machine found: %v", err)
+	}
+	for _, file := range files {
+		folder := "internal/" + strings.TrimPrefix(filepath.ToSlash(filepath.Dir(file)), "../")
+		listed := func(m Machine) bool { return slices.Contains(m.Folders, folder) }
+		if !slices.ContainsFunc(All(), func(a Area) bool { return slices.ContainsFunc(a.Machines, listed) }) {
+			t.Errorf("no area lists the machine of %s", folder)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package areas
+
+import "github.com/statecraft-dev/statecraft/internal/fsm"
+
+// Machine is one kind's machine, without its type parameters.
+type Machine struct {
+	Kind    string
+	Drawing Drawing
+	Lanes   string   // the diagram of one lane, if there are any
+	Folders []string // where its phases, reasons and events are declared
+	// Shared is the folder of the api that declares reasons which several kinds give, and Mentions
+	// are the files besides Folders in which this kind mentions those that it gives.
+	Shared   string
+	Mentions []string
+}
+
+// Drawing is what a machine says about itself.
+type Drawing interface {
+	Reference() string
+	Diagram() string
+	Reasons() []fsm.Reason
+}
+
+// machine describes a machine: m, and the folders that declare its constants.
+func machine[T fsm.Subject[T], W any](m *fsm.Machine[T, W], folders ...string) Machine {
+	described := Machine{Kind: m.Kind, Drawing: m, Folders: folders}
+	if m.Lanes != nil {
+		described.Lanes = m.Lanes.Diagram()
+	}
+	return described
+}
+
+// sharing says that the kind gives reasons that are declared in the folder shared, namely those
+// that its folders and these files mention.
+func (m Machine) sharing(shared string, files ...string) Machine {
+	m.Shared, m.Mentions = shared, files
+	return m
+}
