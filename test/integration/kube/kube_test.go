@@ -31,6 +31,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "contender:", contend(order))
 		os.Exit(1)
 	}
+	if kubeconfig := os.Getenv(slowLeaderEnv); kubeconfig != "" {
+		if err := leadSlowly(kubeconfig, os.Getenv(slowLeaderFolderEnv)); err != nil {
+			fmt.Fprintln(os.Stderr, "slow leader:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	bedtest.Main(m)
 }
 

@@ -1,0 +1,193 @@
+package valkey
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
+	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/harness"
+)
+
+const (
+	fleetWithin = 15 * time.Minute
+	fleetLooks  = time.Second
+	deadLink    = 4 * time.Second // what a question over one takes at most
+)
+
+// fleet is many clusters of one manager: real objects, pods that a fake kubelet runs, and fake servers, which count
+// how often they are asked.
+type fleet struct {
+	*kubelet
+	asks atomic.Int64
+
+	mu          sync.Mutex
+	clusters    map[string]*fake.Cluster
+	unreachable map[string]bool // clusters behind a dead link
+	vain        map[string]bool // those of them that were asked in vain
+}
+
+func newFleet(t *testing.T, b *bed.Bed) *fleet {
+	t.Helper()
+	f := &fleet{kubelet: &kubelet{Client: newClient(t, b), at: map[string]string{}}, clusters: map[string]*fake.Cluster{}, unreachable: map[string]bool{}, vain: map[string]bool{}}
+	f.join(t)
+	return f
+}
+
+// linked is the servers of one cluster over a link that counts questions, and may be dead: then
+// nothing comes back, and whoever asks waits for as long as it may.
+type linked struct {
+	*fake.Cluster
+	fleet *fleet
+	name  string
+}
+
+func (l linked) Ask(ctx context.Context, addr string) (*topology.Server, error) {
+	l.fleet.asks.Add(1)
+	if l.fleet.dead(l.name) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(deadLink):
+		}
+		l.fleet.noteVain(l.name)
+		return nil, fmt.Errorf("ask %s: %w", addr, wire.ErrUnreachable)
+	}
+	return l.Cluster.Ask(ctx, addr)
+}
+
+func (f *fleet) dead(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unreachable[name]
+}
+
+func (f *fleet) noteVain(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.vain[name] = true
+}
+
+func (f *fleet) askedInVain() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.vain)
+}
+
+func (f *fleet) setUnreachable(names ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.unreachable)
+	for _, name := range names {
+		f.unreachable[name] = true
+	}
+}
+
+func (f *fleet) of(name string) *fake.Cluster {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.clusters[name] == nil {
+		f.clusters[name] = fake.New()
+	}
+	return f.clusters[name]
+}
+
+func (f *fleet) startManager(t *testing.T, b *bed.Bed, namespace string) {
+	t.Helper()
+	connect := func(_ context.Context, key read.Key) (Servers, error) {
+		return linked{f.of(key.Name), f, key.Name}, nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		cfg := b.ConfigFor(harness.User("valkey"), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
+		ended <- kube.Run(ctx, cfg, kube.Options{
+			Areas:      []kube.AreaSetup{NewArea(func(kube.Env) Connector { return connect }, spec.Builder{NodeImage: "node"})},
+			Namespaces: []string{namespace}, ReservationNamespace: harness.SystemNamespace,
+			Election: kube.Election{Off: true}, MetricsAddress: "0", ProbeAddress: "0",
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the manager ended: %v", err)
+		}
+	})
+}
+
+// grow makes clusters until there are so many, and runs their pods until all of them say Running.
+func (f *fleet) grow(t *testing.T, namespace string, n int) {
+	t.Helper()
+	began := time.Now()
+	for i := range n {
+		c := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("fleet-%d", i)}}
+		if err := f.Create(t.Context(), c); client.IgnoreAlreadyExists(err) != nil {
+			t.Fatal(err)
+		}
+	}
+	harness.Eventually(t, fleetWithin, fleetLooks, func() error {
+		f.beat(t.Context())
+		if err := f.runPods(t.Context(), namespace); err != nil {
+			return err
+		}
+		var list valkeyv1.ValkeyClusterList
+		if err := f.List(t.Context(), &list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		running := 0
+		for i := range list.Items {
+			f.of(list.Items[i].Name).Settle()
+			if list.Items[i].Status.Phase == cluster.Running && list.Items[i].Status.CurrentOperation == "" {
+				running++
+			}
+		}
+		if running < n {
+			return fmt.Errorf("%d of %d run", running, n)
+		}
+		return nil
+	})
+	t.Logf("%d clusters run after %s", n, time.Since(began).Round(time.Second))
+}
+
+func (f *fleet) runPods(ctx context.Context, namespace string) error {
+	var pods corev1.PodList
+	if err := f.List(ctx, &pods, client.InNamespace(namespace), client.HasLabels{valkeyv1.ClusterLabel}); err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(8)
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if pod.Status.PodIP != "" {
+			continue
+		}
+		if f.at[string(pod.UID)] == "" {
+			n := len(f.at)
+			f.at[string(pod.UID)] = fmt.Sprintf("10.0.%d.%d", n/250, n%250+1)
+			f.of(pod.Labels[valkeyv1.ClusterLabel]).Start(f.at[string(pod.UID)]+":6379", "8.1.1")
+		}
+		ip := f.at[string(pod.UID)]
+		group.Go(func() error {
+			pod.Status.Phase, pod.Status.PodIP, pod.Status.PodIPs = corev1.PodRunning, ip, []corev1.PodIP{{IP: ip}}
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			_ = f.Status().Update(ctx, pod) // a conflict is tried again in the next look
+			return nil
+		})
+	}
+	return group.Wait()
+}
