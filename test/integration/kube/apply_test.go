@@ -130,8 +130,8 @@ func ownedBy(obj client.Object, manager string) string {
 
 func TestApplyNeverAdoptsAForeignObject(t *testing.T) {
 	for whose, say := range map[string]string{
-		"nobody":  "PodTemplate child exists and is controlled by nobody; remove or rename it",
-		"another": "PodTemplate child exists and is controlled by Lamp another; remove or rename it",
+		"nobody":  "PodTemplate child exists and is controlled by no controller: remove or rename it.",
+		"another": "PodTemplate child exists and is controlled by Lamp another: remove or rename it.",
 	} {
 		t.Run("there before, of "+whose, func(t *testing.T) {
 			a := newApplying(t)

@@ -55,8 +55,8 @@ func TestCreateRefusesATakenName(t *testing.T) {
 	c := newClient(t, b.Config())
 	for kind, child := range children {
 		for whose, say := range map[string]string{
-			"nobody":  kind + " child exists and is controlled by nobody; remove or rename it",
-			"another": kind + " child exists and is controlled by Lamp another; remove or rename it",
+			"nobody":  kind + " child exists and is controlled by no controller: remove or rename it.",
+			"another": kind + " child exists and is controlled by Lamp another: remove or rename it.",
 		} {
 			t.Run(kind+" of "+whose, func(t *testing.T) {
 				namespace := bedtest.Namespace(t, b)
