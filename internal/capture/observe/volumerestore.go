@@ -17,6 +17,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/job"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
@@ -135,29 +136,27 @@ func (o VolumeRestore) restored(ctx context.Context, c *corev1.PersistentVolumeC
 // probe reads the Job live: nobody watches Jobs for the few that rehearsals make. It is ours if the keeper owns it, and
 // while nobody looks at the keeper if it says so.
 func (o VolumeRestore) probe(ctx context.Context, r *capturev1.VolumeRestoreRequest, keeper types.UID) (volumerestore.Probe, error) {
-	var job batchv1.Job
 	key := read.Key{Namespace: r.Namespace, Name: volumerestore.ProbeName(r.UID)}
-	switch err := o.Live.Get(ctx, key, &job); {
-	case read.SaysGone(err, key.Name):
-		return volumerestore.Probe{Sight: volumerestore.NoProbe}, nil
+	made, sight, err := o.Live.FindJob(ctx, key, func(j *batchv1.Job) bool {
+		by := metav1.GetControllerOf(j)
+		return by != nil && by.Kind == "ObjectKeeper" && by.Name == request.KeeperName(r.UID) && (keeper == "" || by.UID == keeper)
+	})
+	switch {
 	case err != nil:
-		return volumerestore.Probe{}, fmt.Errorf("read job %s: %w", key.Name, err)
-	}
-	by := metav1.GetControllerOf(&job)
-	if by == nil || by.Kind != "ObjectKeeper" || by.Name != request.KeeperName(r.UID) || keeper != "" && by.UID != keeper {
+		return volumerestore.Probe{}, err
+	case sight == read.JobGone:
+		return volumerestore.Probe{Sight: volumerestore.NoProbe}, nil
+	case sight == read.JobTaken:
 		return volumerestore.Probe{Sight: volumerestore.ProbeTaken}, nil
 	}
 	seen := volumerestore.Probe{
-		Sight: volumerestore.ProbeRuns, UID: job.UID, ResourceVersion: job.ResourceVersion, Deleting: job.DeletionTimestamp != nil,
+		Sight: volumerestore.ProbeRuns, UID: made.UID, ResourceVersion: made.ResourceVersion, Deleting: made.DeletionTimestamp != nil,
 	}
-	for _, c := range job.Status.Conditions {
-		switch {
-		case c.Status != corev1.ConditionTrue:
-		case c.Type == batchv1.JobComplete:
-			seen.Sight = volumerestore.ProbePassed
-		case c.Type == batchv1.JobFailed:
-			seen.Sight, seen.Words = volumerestore.ProbeFailed, c.Reason
-		}
+	switch is := job.Judge(made, nil, nil); is.State {
+	case job.Succeeded:
+		seen.Sight = volumerestore.ProbePassed
+	case job.Failed:
+		seen.Sight, seen.Words = volumerestore.ProbeFailed, is.Reason
 	}
 	return seen, nil
 }
