@@ -12,9 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
@@ -48,29 +46,10 @@ func NewRestoreStore(e kube.Env, c RestorerConfig) *RestoreStore {
 	}
 }
 
-// RestoreKey names a request by its UID as well: another of its name is another restore.
-// claim is the name of its claim, where that is how the restorer heard of it.
-func RestoreKey(namespace, name string, uid types.UID, claim string) read.Key {
-	return read.Key{Namespace: namespace, Name: strings.Join([]string{name, string(uid), claim}, "/")}
-}
-
-// parseRestoreKey is the restore that a key names, before anything is known of it.
-func parseRestoreKey(key read.Key) (*restorer.Restore, error) {
-	parts := strings.Split(key.Name, "/")
-	if len(parts) != 3 {
-		return nil, reconcile.TerminalError(fmt.Errorf("read key %s: want name/uid/claim", key.Name))
-	}
-	r := restorer.New(key.Namespace, parts[0], types.UID(parts[1]))
-	if claim := parts[2]; claim != "" {
-		r.Annotations = map[string]string{restorer.ClaimName: claim}
-	}
-	return r, nil
-}
-
 // Get implements kube.Store. A restore is gone when its request is, and has left neither an
 // intent nor a claim.
 func (s *RestoreStore) Get(ctx context.Context, key read.Key) (*restorer.Restore, bool, error) {
-	r, err := parseRestoreKey(key)
+	r, err := ParseRestoreKey(key)
 	if err != nil {
 		return nil, false, err
 	}
@@ -98,10 +77,16 @@ func (s *RestoreStore) intent(ctx context.Context, r *restorer.Restore) (*corev1
 	case err != nil:
 		return nil, fmt.Errorf("read intent %s: %w", key.Name, err)
 	}
-	if i, err := restorer.ParseIntent(cm); err != nil || !i.For(r, s.driver) {
-		return nil, nil // the observer says so
+	if !isOf(cm, r, s.driver) {
+		return nil, nil
 	}
 	return cm, nil
+}
+
+// isOf says that a ConfigMap is the intent of a restore. One that cannot be read is the observer's to tell of.
+func isOf(cm *corev1.ConfigMap, r *restorer.Restore, driver string) bool {
+	i, err := restorer.ParseIntent(cm)
+	return err == nil && i.For(r, driver)
 }
 
 // exists says that a request is there, or the claim that was made for it. The claim is read
@@ -228,6 +213,9 @@ func (s *RestoreStore) Current(ctx context.Context, obj *restorer.Restore) (bool
 
 // Wrote implements kube.Store: intents are not watched, so no event is about a save.
 func (s *RestoreStore) Wrote(client.Object) bool { return false }
+
+// Watched implements kube.Store.
+func (s *RestoreStore) Watched() client.Object { return nil }
 
 func (s *RestoreStore) forget(r *restorer.Restore) {
 	s.mu.Lock()

@@ -117,11 +117,11 @@ func TestTheIntentTakesTheProgressOver(t *testing.T) {
 	if err := e.Client.Delete(t.Context(), intent); err != nil {
 		t.Fatal(err)
 	}
-	if err := saveRestore(t, s, was, restorer.Provisioning, nil); err != nil {
+	if err := saveRestore(t, s, was, restorer.Discarding, &restorer.Volume{ID: "v1"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := getRestore(t, s, backKey); got.Status.Phase != restorer.Provisioning {
-		t.Errorf("without its intent it is in %s", got.Status.Phase)
+	if got := getRestore(t, s, backKey); got.Status.Phase != restorer.Discarding || got.Status.Volume != nil {
+		t.Errorf("without its intent it is %+v", got.Status)
 	}
 	if got := getRestore(t, other, backKey); got.Status.Phase != restorer.Idle || saveRestore(t, other, got, restorer.Claiming, nil) != nil {
 		t.Errorf("another process has removed the intent, and it is in %s, or cannot be saved", got.Status.Phase)

@@ -59,7 +59,7 @@ func RestorerArea(d csi.Driver, c RestorerConfig) kube.AreaSetup {
 
 func setupRestorer(a *kube.Area, d csi.Driver, c RestorerConfig) error {
 	waker := &kube.Waker{}
-	if err := kube.AddWoken(a, NewRestorer(a.Env, d, c), append(RestorerWakes(), kube.Wake{Name: "intents", Waker: waker})...); err != nil {
+	if err := kube.Add(a, NewRestorer(a.Env, d, c), append(RestorerWakes(), kube.Wake{Name: "intents", Waker: waker})...); err != nil {
 		return err
 	}
 	return a.Every("intents", lookForIntents, func(ctx context.Context) error { return wakeIntents(ctx, a.Env.LiveReader(), c, waker) })

@@ -44,24 +44,6 @@ func (a *Area) Run(start func(context.Context) error) error {
 // Add runs a reconciler over the objects of its kind, with the wakes that its machine
 // declares.
 func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], wakes ...Wake) error {
-	own := predicate.NewPredicateFuncs(a.Env.Shard.has)
-	// The pass that saved has said when it wants to look again; the event of its
-	// own save would only repeat it.
-	own.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.Wrote(e.ObjectNew) }
-	objects, err := a.Watch(newOf[T](), &handler.EnqueueRequestForObject{}, own)
-	if err != nil {
-		return fmt.Errorf("watch %s: %w", r.Machine.Kind, err)
-	}
-	return run(a, r, []source.Source{objects}, wakes)
-}
-
-// AddWoken runs a reconciler over what its wakes name: its objects are not the API server's,
-// so nothing but the wakes tells of them.
-func AddWoken[T Object[T], W any](a *Area, r *Reconciler[T, W], wakes ...Wake) error {
-	return run(a, r, nil, wakes)
-}
-
-func run[T Object[T], W any](a *Area, r *Reconciler[T, W], sources []source.Source, wakes []Wake) error {
 	if err := r.Machine.Check(); err != nil {
 		return fmt.Errorf("check machine: %w", err)
 	}
@@ -80,6 +62,10 @@ func run[T Object[T], W any](a *Area, r *Reconciler[T, W], sources []source.Sour
 	if err != nil {
 		return fmt.Errorf("make controller of %s: %w", r.Machine.Kind, err)
 	}
+	sources, err := own(a, r)
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", r.Machine.Kind, err)
+	}
 	for _, w := range wakes {
 		of, err := w.sources(a)
 		if err != nil {
@@ -93,6 +79,21 @@ func run[T Object[T], W any](a *Area, r *Reconciler[T, W], sources []source.Sour
 		}
 	}
 	return nil
+}
+
+// own are the events of the objects themselves. Where the API server does not have them,
+// nothing but the wakes tells of them.
+func own[T Object[T], W any](a *Area, r *Reconciler[T, W]) ([]source.Source, error) {
+	kind := r.Store.Watched()
+	if kind == nil {
+		return nil, nil
+	}
+	mine := predicate.NewPredicateFuncs(a.Env.Shard.has)
+	// The pass that saved has said when it wants to look again; the event of its
+	// own save would only repeat it.
+	mine.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.Wrote(e.ObjectNew) }
+	objects, err := a.Watch(kind, &handler.EnqueueRequestForObject{}, mine)
+	return []source.Source{objects}, err
 }
 
 // Watch is the source of changes of a kind that the area caches. One that it does not cache would

@@ -25,13 +25,15 @@ type Store[T any] interface {
 	Current(ctx context.Context, obj T) (bool, error)
 	// Wrote says that an event about obj tells nothing that this Store has not written.
 	Wrote(obj client.Object) bool
+	// Watched is the kind whose events are about the objects of the Store; nil if there is none.
+	Watched() client.Object
 }
 
 // StatusStore keeps how far an object is in its status. It is the only writer of status.
 //
 // It never hands out an object older than the one it last saved: the cache is a
 // moment behind, and a pass over the old phase would repeat every effect of it.
-type StatusStore[T Object[T]] struct {
+type StatusStore[T copied[T]] struct {
 	client client.Client
 	live   client.Reader
 
@@ -40,13 +42,19 @@ type StatusStore[T Object[T]] struct {
 	saved  map[read.Key]T          // what we saved and the cache has not shown yet
 }
 
+// copied is all that the Store itself needs of an object.
+type copied[T any] interface {
+	client.Object
+	DeepCopy() T
+}
+
 type saving[T any] struct {
 	next  T
 	shown client.Object // the cache showed this meanwhile; its news may come before our answer
 }
 
 // NewStore makes a store over a client whose reads are cached, and one whose reads are live.
-func NewStore[T Object[T]](c client.Client, live client.Reader) *StatusStore[T] {
+func NewStore[T copied[T]](c client.Client, live client.Reader) *StatusStore[T] {
 	return &StatusStore[T]{client: c, live: live, saving: map[read.Key]*saving[T]{}, saved: map[read.Key]T{}}
 }
 
@@ -128,6 +136,9 @@ func (s *StatusStore[T]) Wrote(obj client.Object) bool {
 	delete(s.saved, keyOf(obj))
 	return mine.GetResourceVersion() == obj.GetResourceVersion()
 }
+
+// Watched implements Store.
+func (s *StatusStore[T]) Watched() client.Object { return newOf[T]() }
 
 // sameButVersion says that b is a with another resourceVersion.
 func sameButVersion(a, b client.Object) bool {
