@@ -31,13 +31,3 @@ func OwnedBy(obj metav1.Object, owner types.UID) bool {
 	ref := metav1.GetControllerOf(obj)
 	return ref != nil && owner != "" && ref.UID == owner
 }
-
-// Current says that live was applied as want would be applied now, and that no field of it
-// was changed since. The stamp alone misses the change.
-func Current(want, live Object, stamp Stamp) (bool, error) {
-	if stamp.Of(want) != stamp.Of(live) {
-		return false, nil
-	}
-	fields, err := Differs(want, live)
-	return len(fields) == 0, err
-}

@@ -27,8 +27,6 @@ func Differs(want, live Object) ([]Field, error) {
 	if err != nil {
 		return nil, fmt.Errorf("convert %T: %w", live, err)
 	}
-	delete(applied.Object, "apiVersion") // that of the request, not a field of the object
-	delete(applied.Object, "kind")
 	c := comparison{}
 	c.fields(nil, reflect.TypeOf(want), applied.Object, is)
 	return c.differing, nil
@@ -65,6 +63,9 @@ func (c *comparison) value(at Field, t reflect.Type, want, live any) {
 // fields compares a struct or a map, field by field.
 func (c *comparison) fields(at Field, t reflect.Type, want, live map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if isTypeMeta(t, key) {
+			continue
+		}
 		here := append(at[:len(at):len(at)], fieldpath.PathElement{FieldName: &key})
 		wanted, is := want[key].(map[string]any)
 		theirs, _ := live[key].(map[string]any)

@@ -79,16 +79,45 @@ func (e Edit) String() string {
 	return fmt.Sprintf("%s is set by %q", e.Field, e.By)
 }
 
-// Undoable says that all edits are those of people.
-func Undoable(edits []Edit) bool {
-	return !slices.ContainsFunc(edits, func(e Edit) bool { return !e.ByHand() })
+// State is how a child stands to what would be applied. It is current if it is stamped and
+// nothing was edited: the stamp alone misses the edit.
+type State struct {
+	Stamped bool   // it was applied as it would be applied now
+	Edits   []Edit // since
 }
 
-// Tell says what was edited, and by whom.
-func Tell(edits []Edit) string {
-	words := make([]string, len(edits))
-	for i, e := range edits {
-		words[i] = e.String()
+// Edited tells what people edited, and what is to be applied over.
+func (s State) Edited() string {
+	if s.contested() {
+		return ""
+	}
+	return tell(s.Edits)
+}
+
+// Contested tells what was edited, if another controller has a part in it: apply would fail, and
+// a person must say whose the fields are.
+func (s State) Contested() string {
+	if !s.contested() {
+		return ""
+	}
+	return tell(s.Edits)
+}
+
+func (s State) contested() bool {
+	return slices.ContainsFunc(s.Edits, func(e Edit) bool { return !e.ByHand() })
+}
+
+// mostTold is how many edits are told one by one.
+const mostTold = 3
+
+// tell says what was edited, and by whom.
+func tell(edits []Edit) string {
+	var words []string
+	for _, e := range edits[:min(len(edits), mostTold)] {
+		words = append(words, e.String())
+	}
+	if more := len(edits) - mostTold; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(words, ", ")
 }

@@ -44,8 +44,12 @@ func TestEdits(t *testing.T) {
 			t.Fatalf("%s: differs in %v: %v", what, fields, err)
 		}
 		edits, err := Edits(fields, live, "statecraft-x")
-		if err != nil || Tell(edits) != c.want || Undoable(edits) != c.undoable {
-			t.Errorf("%s: edits %q, undoable %t: %v", what, Tell(edits), Undoable(edits), err)
+		is, want := State{Edits: edits}, [2]string{"", c.want}
+		if c.undoable {
+			want = [2]string{c.want, ""}
+		}
+		if got := [2]string{is.Edited(), is.Contested()}; err != nil || got != want {
+			t.Errorf("%s: edited and contested %q, want %q: %v", what, got, want, err)
 		}
 	}
 }

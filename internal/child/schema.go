@@ -95,6 +95,21 @@ func keyOf(item map[string]any, keys []string) value.FieldList {
 	return list
 }
 
+// isTypeMeta says that a field names the type of an object, or of one in it. Not every
+// encoding carries that, and nobody can change it.
+func isTypeMeta(of reflect.Type, name string) bool {
+	return (name == "apiVersion" || name == "kind") && embedsTypeMeta(of)
+}
+
+func embedsTypeMeta(of reflect.Type) bool {
+	t := deref(of)
+	if t == nil || t.Kind() != reflect.Struct {
+		return false
+	}
+	f, found := t.FieldByName("TypeMeta")
+	return found && f.Type == reflect.TypeFor[metav1.TypeMeta]()
+}
+
 func isPointer(t reflect.Type) bool { return t == nil || t.Kind() == reflect.Pointer }
 
 func deref(t reflect.Type) reflect.Type {

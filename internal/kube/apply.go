@@ -12,7 +12,8 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
-// Apply keeps a child in shape by server-side apply, never forced. seen is the
+// Apply keeps a child in shape by server-side apply, which is forced only over what people
+// set by hand: two controllers would fight for ever. seen is the
 // UID of the child that was observed, or "" if none was: apply would otherwise
 // merge into a stranger's object of that name without a word.
 func (w Writer) Apply(ctx context.Context, obj client.Object, seen types.UID) error {
@@ -30,6 +31,9 @@ func (w Writer) Apply(ctx context.Context, obj client.Object, seen types.UID) er
 		u.SetUID(seen)
 	}
 	err = w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), w.owner)
+	if conflict, is := AsConflict(err); is && conflict.ByHand() {
+		err = w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), w.owner, client.ForceOwnership)
+	}
 	if conflict, is := AsConflict(err); is {
 		conflict.Object = w.kind(obj) + " " + obj.GetName()
 		return &fsm.Error{Class: fsm.Contested, Err: conflict, Reason: ReasonFieldContested, Say: conflict.Error()}

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/statecraft-dev/statecraft/internal/child"
 )
 
 // Conflict says that others own fields that we wanted to apply. Two controllers
@@ -19,6 +22,11 @@ type Conflict struct {
 
 // ConflictField is one field and who owns it.
 type ConflictField struct{ Manager, Field string }
+
+// ByHand says that only people own the fields.
+func (c *Conflict) ByHand() bool {
+	return !slices.ContainsFunc(c.Fields, func(f ConflictField) bool { return !child.HandTool(f.Manager) })
+}
 
 func (c *Conflict) Error() string {
 	var by []string

@@ -40,6 +40,11 @@ func (e Env) Writer(controller string) Writer {
 	return Writer{client: e.Client, live: e.LiveReader(), owner: client.FieldOwner(child.Manager(controller))}
 }
 
+// Children compares children with what one controller would apply.
+func (e Env) Children(controller string, stamp child.Stamp) read.Children {
+	return read.Children{Live: e.LiveReader(), Manager: child.Manager(controller), Stamp: stamp}
+}
+
 // Reservations takes and gives back targets.
 func (e Env) Reservations() Reservations {
 	mapper := e.Client.RESTMapper()

@@ -179,6 +179,22 @@ func traceProofs(t *Trace, obj runtime.Object, outcomes []fsm.Outcome) {
 	}
 }
 
+// Teller is an effect that changes what a person did, and tells so once it is done.
+type Teller interface {
+	News() (reason fsm.Reason, note string) // "" is none
+}
+
+func traceNews(t *Trace, obj runtime.Object, outcomes []fsm.Outcome) {
+	for _, o := range outcomes {
+		if teller, is := o.Effect.(Teller); is && o.Err == nil {
+			if reason, note := teller.News(); reason != "" {
+				what := o.Effect.String()
+				t.event(obj, corev1.EventTypeWarning, string(reason), what[:min(len(what), longestAction)], note)
+			}
+		}
+	}
+}
+
 // lostRaces is how often in a row an effect may find that the world has changed before that
 // is told: a stale view and a lost race are normal, and over with the next look.
 const lostRaces = 4

@@ -52,17 +52,20 @@ func NewUpgrade(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyUpgrade, u
 	return r
 }
 
+// applies is the name of the controller that applies the children of clusters.
+const applies = "valkeycluster"
+
 // NewCluster builds the controller of ValkeyClusters.
 func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, cluster.World] {
 	r := kube.NewReconciler(e, &cluster.Machine)
 	r.Limits.Workers, r.Limits.Slow = passes, slowPasses
 	r.Observe = observe.Cluster{
 		Build: p.Build, Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations,
-		Servers: p.Sampler, Work: p.Work, Access: p.Access,
+		Servers: p.Sampler, Children: e.Children(applies, spec.Stamp), Work: p.Work, Access: p.Access,
 	}.Observe
 	connect := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Connect(ctx, key) }
 	r.Act = act.Cluster{
-		Build: p.Build, Children: e.Writer("valkeycluster"), Marks: e.Writer("valkeycluster-formed"),
+		Build: p.Build, Children: e.Writer(applies), Marks: e.Writer("valkeycluster-formed"),
 		Connect: connect, Live: e.LiveReader(), Cached: e.Cached(), Work: p.Work, Access: p.Access,
 	}.Act
 	r.AfterPass = p.after

@@ -24,7 +24,7 @@ func kindOf(name string) schema.GroupKind {
 // ClusterWakes are what wakes a cluster: waker is that of its sampler and workers.
 func ClusterWakes(waker *kube.Waker) []kube.Wake {
 	return []kube.Wake{
-		child(&corev1.Service{}), child(&corev1.ConfigMap{}), child(&policyv1.PodDisruptionBudget{}), child(&appsv1.StatefulSet{}),
+		watchChild(&corev1.Service{}), watchChild(&corev1.ConfigMap{}), watchChild(&policyv1.PodDisruptionBudget{}), watchChild(&appsv1.StatefulSet{}),
 		{Name: "pods", Of: &corev1.Pod{}, Find: clusterOf},
 		{Name: "upgrades", Of: &valkeyv1.ValkeyUpgrade{}, Find: upgraded},
 		{Name: "valkey", Waker: waker},
@@ -55,9 +55,9 @@ func UpgradeWakes() []kube.Wake {
 	}
 }
 
-// child wakes the cluster that controls a child that was changed or removed. That one was made
+// watchChild wakes the cluster that controls a child that was changed or removed. That one was made
 // is no news: the cluster's controller made it and is about to look.
-func child(kind client.Object) kube.Wake {
+func watchChild(kind client.Object) kube.Wake {
 	return kube.Wake{Name: "children", Of: kind, Silent: true, Find: func(_ context.Context, _ read.Reader, obj client.Object) []read.Key {
 		owner := metav1.GetControllerOf(obj)
 		if owner == nil || owner.Kind != "ValkeyCluster" || owner.APIVersion != valkeyv1.GroupVersion.String() {

@@ -53,13 +53,13 @@ func decidePending(in input) fsm.Decision {
 	return fsm.Fire(ResourcesApplied, ReasonApplied)
 }
 
-// apply makes children what the spec has them be. The shards keep their width, and one that only lost its
+// apply makes children what the spec has them be. The shards keep their width, and one that was edited or lost its
 // label its template: the pods are not to restart for a label.
 func (w World) apply(children []Child) (effects []fsm.Effect) {
 	for _, c := range children {
-		e := ApplyChild{Child: c.Ref, UID: c.UID, Keep: c.Kind == KindConfigMap && w.KeepsSettings()}
+		e := ApplyChild{Child: c.Ref, UID: c.UID, Keep: c.Kind == KindConfigMap && w.KeepsSettings(), Edited: c.Edited}
 		if c.Kind == KindStatefulSet {
-			e.Shard, e.Replicas, e.Keep = c.Shard, w.Shape[c.Shard], c.Unlabelled
+			e.Shard, e.Replicas, e.Keep = c.Shard, w.Shape[c.Shard], c.Unlabelled || w.Formed && c.Edited != ""
 		}
 		effects = append(effects, e)
 	}

@@ -45,6 +45,7 @@ func decideRunning(in input) fsm.Decision {
 		return scales
 	}
 	reason, words := healthySummary(in)
+	words += contested(w)
 	if effects := maintain(in); len(effects) > 0 {
 		return fsm.Do(reason, effects...).Because("%s", words)
 	}

@@ -25,10 +25,10 @@ func adjustDisruptionBudget(in input) []fsm.Effect {
 	if slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Ready && !hasCopy(w, n) }) {
 		wanted = Closed
 	}
-	if c.Template == wanted {
+	if c.Template == wanted && (wanted == "" || c.Edited == "") {
 		return nil
 	}
-	return []fsm.Effect{ApplyChild{Child: c.Ref, UID: c.UID, Template: wanted, Open: wanted == ""}}
+	return []fsm.Effect{ApplyChild{Child: c.Ref, UID: c.UID, Template: wanted, Open: wanted == "", Edited: c.Edited}}
 }
 
 // hasCopy says that a server serves its shard, or has all of it. One that did not answer just

@@ -25,6 +25,12 @@ func TestAdjustDisruptionBudget(t *testing.T) {
 			closeBudget(w)
 			w.Nodes[1].Server.Synced = false
 		}, ""},
+		"closed, and somebody opened it by hand": {func(w *World) {
+			closeBudget(w)
+			w.Nodes[1].Server.Synced = false
+			editBudget(w)
+		}, "apply PodDisruptionBudget web as closed"},
+		"open, and somebody edited it: that is not urgent": {editBudget, ""},
 		"the cluster was never formed": {func(w *World) { w.Formed, w.Nodes[1].Server.Synced = false, false }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,6 +51,14 @@ func closeBudget(w *World) {
 	for i, c := range w.Children {
 		if c.Kind == KindDisruptionBudget {
 			w.Children[i].Template = Closed
+		}
+	}
+}
+
+func editBudget(w *World) {
+	for i, c := range w.Children {
+		if c.Kind == KindDisruptionBudget {
+			w.Children[i].Edited = ".spec.maxUnavailable is missing"
 		}
 	}
 }

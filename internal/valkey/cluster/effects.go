@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -34,6 +35,8 @@ type ApplyChild struct {
 	Open              bool // a disruption budget is opened again
 	// Image is what a new shard runs, because all others do; "" is that of the spec.
 	Image string
+	// Edited tells what a person changed, and what is undone by this.
+	Edited string
 	// Proof allows to make a shard narrower: the pods that go hold nothing.
 	Proof plan.ShrinkProof
 }
@@ -198,7 +201,18 @@ func (e ApplyChild) String() string {
 	if e.Template != "" {
 		return "apply " + e.Child.String() + " as " + e.Template
 	}
+	if e.Edited != "" {
+		return "undo edits of " + e.Child.String()
+	}
 	return "apply " + e.Child.String()
+}
+
+// News implements kube.Teller.
+func (e ApplyChild) News() (fsm.Reason, string) {
+	if e.Edited == "" {
+		return "", ""
+	}
+	return ReasonEditUndone, fmt.Sprintf("Undid an edit of %s: %s. Edit the ValkeyCluster instead, or set spec.paused first.", e.Child, e.Edited)
 }
 func (e AddSlots) String() string    { return fmt.Sprintf("add-slots %s %s", e.At.Pod, e.Slots) }
 func (e DeletePod) String() string   { return "delete-pod " + e.Name }

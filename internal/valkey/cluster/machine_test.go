@@ -196,6 +196,10 @@ func mishap(r *rand.Rand, w *World) {
 		child.Current, child.Template = false, pick(r, child.Template, "of before")
 	case 10:
 		w.Own = append(w.Own, OwnUpgrade{Name: pick(r, "web-template", "web-before"), UID: "u", Ended: r.IntN(2) == 0})
+	case 14:
+		if child.UID != "" && !child.Foreign {
+			child.Edited, child.Contested = pick(r, ".spec is missing", ""), pick(r, "", `.spec is set by "flux"`)
+		}
 	case 13:
 		if i := slices.IndexFunc(w.Children, func(c Child) bool { return c.Kind == KindDisruptionBudget }); i >= 0 {
 			w.Children[i].Template = Closed

@@ -38,7 +38,7 @@ func Perform(w World, effect fsm.Effect) World {
 func applyChild(w World, e ApplyChild) {
 	for i, c := range w.Children {
 		if c.Ref == e.Child && !c.Foreign {
-			w.Children[i].Unlabelled = false
+			w.Children[i].Unlabelled, w.Children[i].Edited = false, ""
 		}
 		switch {
 		case c.Ref != e.Child || c.Foreign || e.Keep && c.Kind != KindConfigMap:

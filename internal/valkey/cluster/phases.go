@@ -64,6 +64,7 @@ const (
 	ReasonNameTaken          fsm.Reason = "NameTaken"          // somebody else's object has the name of a child
 	ReasonApplying           fsm.Reason = "Applying"           // children are being applied
 	ReasonApplied            fsm.Reason = "Applied"            // they are
+	ReasonEditUndone         fsm.Reason = "EditUndone"         // a person edited a child, which is now what it was; the event says which field
 	ReasonNotObserved        fsm.Reason = "NotObserved"        // the StatefulSet controller has not seen a StatefulSet yet
 	ReasonObserved           fsm.Reason = "Observed"           // it has
 	ReasonPodsStarting       fsm.Reason = "PodsStarting"       // servers do not answer yet

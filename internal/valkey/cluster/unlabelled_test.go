@@ -21,14 +21,36 @@ func TestChildrenGetTheirLabelsBack(t *testing.T) {
 			t.Fatalf("%s: a cluster at rest does %v", kind, d.Do)
 		}
 		c.Unlabelled = true
-		d := decideRunning(in)
-		if len(d.Do) != 1 {
-			t.Errorf("%s: %v, want it to be applied", kind, d.Do)
-			continue
+		isApplied(t, in, *c)
+	}
+}
+
+// isApplied: this child alone is applied, a shard with the template that it has.
+func isApplied(t *testing.T, in input, c Child) {
+	t.Helper()
+	d := decideRunning(in)
+	if len(d.Do) != 1 {
+		t.Errorf("%s: %v, want it to be applied", c.Kind, d.Do)
+		return
+	}
+	if a, is := d.Do[0].(ApplyChild); !is || a.Child != c.Ref || a.UID != c.UID || a.Edited != c.Edited || a.Keep != (c.Kind == KindStatefulSet) {
+		t.Errorf("%s: %+v", c.Kind, d.Do[0])
+	}
+}
+
+// A child that a person edited is applied, and what another controller sets is only told.
+func TestAnEditedChildIsApplied(t *testing.T) {
+	for _, kind := range []string{"Service", KindConfigMap, KindDisruptionBudget, KindStatefulSet} {
+		in := standsAs(Even(3, 1), Even(3, 1))
+		i := slices.IndexFunc(in.World.Children, func(c Child) bool { return c.Kind == kind })
+		c := &in.World.Children[i]
+		c.Template = map[string]string{KindStatefulSet: "brought by an upgrade"}[kind]
+		c.Contested = `.spec is set by "flux"`
+		if d := decideRunning(in); len(d.Do) > 0 || !strings.Contains(d.Message, c.Contested) {
+			t.Fatalf("%s: %v %q", kind, d.Do, d.Message)
 		}
-		if a, is := d.Do[0].(ApplyChild); !is || a.Child != c.Ref || a.UID != c.UID || a.Keep != (kind == KindStatefulSet) {
-			t.Errorf("%s: %+v", kind, d.Do[0])
-		}
+		c.Contested, c.Edited = "", `.spec is set by "kubectl-edit"`
+		isApplied(t, in, *c)
 	}
 }
 

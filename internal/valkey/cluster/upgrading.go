@@ -91,10 +91,11 @@ func editedShard(w World) (Child, bool) {
 // hasTemplate says that a shard is known to have a template.
 func hasTemplate(c Child, template string) bool { return template != "" && c.Template == template }
 
-// shardsToRelabel are shards whose pods are as the spec asks, and that do not bear it yet, or that lost their label.
+// shardsToRelabel are shards whose pods are as the spec asks, and that do not bear it yet. What lost its
+// label or was edited is made what it was, but for the template.
 func shardsToRelabel(w World) []Child {
 	return slices.DeleteFunc(w.unapplied(), func(c Child) bool {
-		return isClosed(c) || c.Kind == KindStatefulSet && c.UID != "" && !hasTemplate(c, w.Template) && !c.Unlabelled
+		return isClosed(c) || c.Kind == KindStatefulSet && c.UID != "" && !hasTemplate(c, w.Template) && !c.touched()
 	})
 }
 
@@ -154,6 +155,15 @@ func drift(in input) string {
 		return ""
 	}
 	return fmt.Sprintf("; an upgrade brought it to %s, and spec.image still says %s: set it to what runs", image, in.Obj.Spec.Image)
+}
+
+// contested says that another controller sets fields of a child, which nothing waits for.
+func contested(w World) string {
+	c, is := w.child(func(c Child) bool { return c.Contested != "" })
+	if !is {
+		return ""
+	}
+	return fmt.Sprintf("; others own fields of %s: %s; remove them there", c.Ref, c.Contested)
 }
 
 // statefulSets are the StatefulSets of the cluster as it is.

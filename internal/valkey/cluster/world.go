@@ -85,9 +85,16 @@ type Child struct {
 	Image    string `json:"image,omitempty"`
 	// SpecImage is the image of the spec when that template was written.
 	SpecImage string `json:"specImage,omitempty"`
+	// Edited tells which fields of ours a person changed since; they are to be what they were.
+	Edited string `json:"edited,omitempty"`
+	// Contested tells which of them another controller sets: a person must say whose they are.
+	Contested string `json:"contested,omitempty"`
 	// Remains is a pod of a StatefulSet that is no more, and whose place is to be taken.
 	Remains string `json:"remains,omitempty"`
 }
+
+// touched says that a person changed what was applied.
+func (c Child) touched() bool { return c.Edited != "" || c.Unlabelled }
 
 // looked says that everything was read that a decision about children needs.
 func (w World) looked() bool { return len(w.Children) > 0 && len(w.Shape) > 0 }
@@ -100,10 +107,10 @@ func (w World) foreign() (Child, bool) {
 // recorded says that a child belongs to the cluster as it is, not only as it is wanted.
 func (w World) recorded(c Child) bool { return c.Kind != KindStatefulSet || c.Shard < len(w.Shape) }
 
-// unapplied lists what does not exist or is not as the spec has it, and can be made so now.
+// unapplied lists what does not exist, is not as the spec has it or was edited, and can be made so now.
 func (w World) unapplied() []Child {
 	return slices.DeleteFunc(slices.Clone(w.Children), func(c Child) bool {
-		return c.Current && !c.Unlabelled || c.Foreign || c.Remains != "" || !w.recorded(c)
+		return c.Current && !c.touched() || c.Foreign || c.Remains != "" || !w.recorded(c)
 	})
 }
 

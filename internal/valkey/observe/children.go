@@ -65,7 +65,6 @@ func (o Cluster) child(ctx context.Context, c *valkeyv1.ValkeyCluster, w cluster
 	}
 	is.UID, is.Version = string(there.GetUID()), there.GetResourceVersion()
 	is.Foreign = !child.OwnedBy(there, c.UID)
-	is.Current = there.GetAnnotations()[spec.AppliedAnnotation] == want.GetAnnotations()[spec.AppliedAnnotation]
 	is.Unlabelled = there.GetLabels()[valkeyv1.ClusterLabel] != c.Name
 	is.Settled = settled(there)
 	if budget, ok := there.(*policyv1.PodDisruptionBudget); ok && spec.Closed(budget) {
@@ -74,7 +73,12 @@ func (o Cluster) child(ctx context.Context, c *valkeyv1.ValkeyCluster, w cluster
 	if set, ok := there.(*appsv1.StatefulSet); ok {
 		is.Template, is.Image, is.SpecImage = set.Annotations[valkeyv1.TemplateAnnotation], imageOf(set), set.Annotations[spec.ImageAnnotation]
 	}
-	return is, nil
+	if is.Foreign {
+		return is, nil
+	}
+	state, err := o.Children.State(ctx, spec.Kept(want, there), there)
+	is.Current, is.Edited, is.Contested = state.Stamped, state.Edited(), state.Contested()
+	return is, err
 }
 
 // remains is a pod that bears a name which a StatefulSet that is to be made would give. One that nobody controls would be

@@ -36,6 +36,7 @@ type Cluster struct {
 	Live         read.Live
 	Reservations read.Reservations
 	Servers      read.Samples[Answers]
+	Children     read.Children
 	Work         read.Works // what moves slots
 	Access       read.Works // what changes passwords and certificates
 

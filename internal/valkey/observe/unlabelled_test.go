@@ -101,7 +101,8 @@ func TestAChildWithoutLabelIsItself(t *testing.T) {
 		"with that of another": {"shop", true},
 	} {
 		config.Labels = map[string]string{valkeyv1.ClusterLabel: tc.label}
-		o := Cluster{Cached: shelf{}, Live: read.Live{Reader: shelf{configs: []corev1.ConfigMap{*config}}}}
+		live := read.Live{Reader: shelf{configs: []corev1.ConfigMap{*config}}}
+		o := Cluster{Cached: shelf{}, Live: live, Children: read.Children{Live: live, Stamp: spec.Stamp}}
 		is, err := o.child(t.Context(), c, cluster.World{}, spec.ConfigMap(c))
 		if err != nil || is.UID != "m1" || is.Foreign || is.Unlabelled != tc.want {
 			t.Errorf("%s: %+v, %v", what, is, err)

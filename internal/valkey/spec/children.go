@@ -2,11 +2,13 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/child"
 )
 
@@ -51,6 +53,28 @@ func KindOf(obj Object) string {
 // stamp lets a child bear the hash of what it is built as, whichever release of the
 // node program is in it: a new one is no reason to restart servers.
 func stamp(obj Object) { Stamp.Put(obj, anyNodeProgram(obj)) }
+
+// Kept is what is kept of a child as it is built, outside upgrades: a budget that was closed
+// stays closed, and of a StatefulSet neither the template nor what it bears of that, which is
+// a matter of its last upgrade.
+func Kept(want, live Object) Object {
+	switch w := want.(type) {
+	case *policyv1.PodDisruptionBudget:
+		if l, is := live.(*policyv1.PodDisruptionBudget); is && Closed(l) {
+			w = w.DeepCopy()
+			Close(w)
+		}
+		return w
+	case *appsv1.StatefulSet:
+		s := *w // not as deep as the template, which is most of it
+		s.Spec.Template, s.Annotations = corev1.PodTemplateSpec{}, maps.Clone(w.Annotations)
+		for _, mark := range []string{ImageAnnotation, valkeyv1.TemplateAnnotation} {
+			delete(s.Annotations, mark)
+		}
+		return &s
+	}
+	return want
+}
 
 func anyNodeProgram(obj Object) Object {
 	s, is := obj.(*appsv1.StatefulSet)

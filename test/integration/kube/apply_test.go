@@ -236,8 +236,8 @@ func TestApplyNamesWhoOwnsTheField(t *testing.T) {
 	if diff := cmp.Diff(want, conflict); diff != "" {
 		t.Error(diff)
 	}
-	const say = "PodTemplate child: " + field + ` is set by "meddler"; remove the field there or delete the object`
-	if fsm.ClassOf(err) != fsm.Changed || fsm.StatusMessage(err) != say {
+	const say = "Others own fields of PodTemplate child: " + field + ` is set by "meddler". Remove the fields there, or delete the object.`
+	if fsm.ClassOf(err) != fsm.Contested || fsm.StatusMessage(err) != say {
 		t.Errorf("class %s, says %q", fsm.ClassOf(err), fsm.StatusMessage(err))
 	}
 	if image := a.child().Template.Spec.Containers[0].Image; image != "theirs" {
