@@ -181,7 +181,7 @@ func TestMachinesDoNotKnowTTL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.HasSuffix(imported, "/internal/capture/ttl") && path != "internal/capture/setup_ttl.go" {
+			if strings.HasSuffix(imported, "/internal/kube/ttl") && path != "internal/capture/setup_ttl.go" {
 				t.Errorf("%s knows how old requests are deleted", path)
 			}
 		}

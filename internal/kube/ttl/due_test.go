@@ -24,8 +24,8 @@ func TestDue(t *testing.T) {
 		"one whose world cannot be seen has not ended":      {Terms{day, day}, End{Ready: metav1.ConditionUnknown, At: at()}, 0},
 		"one that does not say when it ended stays":         {Terms{day, day}, End{Ready: metav1.ConditionFalse}, 0},
 		"nor does one go that says nothing sensible":        {Terms{day, day}, End{Ready: metav1.ConditionFalse, At: &metav1.Time{}}, 0},
-		"a detached volume stays":                           {Terms{day, day}, End{Ready: metav1.ConditionTrue, At: at(), Detach: true}, 0},
-		"a detached volume stays, however badly it went":    {Terms{day, day}, End{Ready: metav1.ConditionFalse, At: at(), Detach: true}, 0},
+		"one that is spared stays":                          {Terms{day, day}, End{Ready: metav1.ConditionTrue, At: at(), Spared: true}, 0},
+		"one that is spared stays, however badly it went":   {Terms{day, day}, End{Ready: metav1.ConditionFalse, At: at(), Spared: true}, 0},
 		"a term below zero is none":                         {Terms{Failed: -day}, End{Ready: metav1.ConditionFalse, At: at()}, 0},
 		"what the operator did not choose is not made up":   {Terms{}, End{Ready: metav1.ConditionFalse, At: at()}, 0},
 		"a term that is shorter than a second is still one": {Terms{Failed: time.Millisecond}, End{Ready: metav1.ConditionFalse, At: at()}, time.Millisecond},
@@ -56,5 +56,32 @@ func TestEvery(t *testing.T) {
 				t.Errorf("every %s, want %s", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestEveryOfSeveralKinds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kinds []Kind
+		want  time.Duration
+		ever  bool
+	}{
+		"none":              {nil, 5 * time.Minute, false},
+		"none with a term":  {[]Kind{{}, {}}, 5 * time.Minute, false},
+		"the shortest term": {[]Kind{{Terms: Terms{Failed: day}}, {Terms: Terms{Succeeded: time.Minute}}, {}}, 6 * time.Second, true},
+	} {
+		if every, ever := (Scanner{Kinds: tc.kinds}).every(); every != tc.want || ever != tc.ever {
+			t.Errorf("%s: every %s, ever %t", name, every, ever)
+		}
+	}
+}
+
+func TestNewEnd(t *testing.T) {
+	at := &metav1.Time{Time: ended}
+	if e := NewEnd(nil, at); e.Ready != "" || e.At != at {
+		t.Errorf("%+v", e)
+	}
+	conditions := []metav1.Condition{{Type: "Stalled", Status: metav1.ConditionTrue}, {Type: "Ready", Status: metav1.ConditionFalse}}
+	if e := NewEnd(conditions, nil); e.Ready != metav1.ConditionFalse || e.At != nil || e.Spared {
+		t.Errorf("%+v", e)
 	}
 }

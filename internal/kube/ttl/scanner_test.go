@@ -22,7 +22,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
-// bench is a scanner over some requests, which writes down what it deletes.
+// bench is a scanner over some objects, which writes down what it deletes.
 type bench struct {
 	Scanner
 	deleted []string
@@ -40,7 +40,7 @@ func newBench(t *testing.T, hooks interceptor.Funcs, objs ...client.Object) *ben
 	b := &bench{counted: map[string]int{}}
 	b.Scanner = Scanner{
 		Live: read.Live{Reader: c}, Now: func() time.Time { return ended.Add(day) },
-		Mine: func(read.Key) bool { return true }, Terms: Terms{Failed: day},
+		Mine: func(read.Key) bool { return true }, Kinds: testKinds(),
 		Gone: func(kind string) { b.counted[kind]++ },
 		Delete: func(_ context.Context, obj client.Object, seen kube.Seen) error {
 			if seen.UID == "" || seen.ResourceVersion == "" {
@@ -71,28 +71,42 @@ func volume(name string, ready metav1.ConditionStatus) *capturev1.VolumeCaptureR
 	return r
 }
 
-// kindsAt are one failed request of each kind.
+// testKinds are two kinds that end.
+func testKinds() []Kind {
+	return []Kind{
+		Of("VolumeCaptureRequest", Terms{Failed: day}, func() client.ObjectList { return &capturev1.VolumeCaptureRequestList{} },
+			func(r *capturev1.VolumeCaptureRequest) End {
+				return NewEnd(r.Status.Conditions, r.Status.CompletionTimestamp)
+			}),
+		Of("ManifestCaptureRequest", Terms{Failed: day}, func() client.ObjectList { return &capturev1.ManifestCaptureRequestList{} },
+			func(r *capturev1.ManifestCaptureRequest) End {
+				return NewEnd(r.Status.Conditions, r.Status.CompletionTimestamp)
+			}),
+	}
+}
+
+// kindsAt are one failed object of each kind, and one of a kind that is not looked at.
 func kindsAt() []client.Object {
 	m := &capturev1.ManifestCaptureRequest{ObjectMeta: named("shop", "manifests")}
 	m.Status.Progress, m.Status.Completion = over(metav1.ConditionFalse)
 	v := &capturev1.VolumeRestoreRequest{ObjectMeta: named("shop", "volume-again")}
 	v.Status.Progress, v.Status.Completion = over(metav1.ConditionFalse)
-	n := &capturev1.ManifestRestoreRequest{ObjectMeta: named("shop", "manifests-again")}
-	n.Status.Progress, n.Status.Completion = over(metav1.ConditionFalse)
-	return []client.Object{volume("volume", metav1.ConditionFalse), m, v, n}
+	return []client.Object{volume("volume", metav1.ConditionFalse), m, v}
 }
 
 func TestOnlyWhatIsDueGoes(t *testing.T) {
 	young := volume("young", metav1.ConditionFalse)
 	young.Status.CompletionTimestamp = &metav1.Time{Time: ended.Add(time.Second)}
-	detached := volume("detached", metav1.ConditionFalse)
-	detached.Spec.Mode = capturev1.Detach
-	annotated := volume("annotated", metav1.ConditionTrue)
-	annotated.Annotations = map[string]string{"capture.statecraft.dev/ttl": "1s"}
+	spared := volume("spared", metav1.ConditionFalse)
 	going := volume("going", metav1.ConditionFalse)
 	going.DeletionTimestamp, going.Finalizers = &metav1.Time{Time: ended}, []string{"example.com/theirs"}
-	objs := append(kindsAt(), young, detached, annotated, going, volume("kept", metav1.ConditionTrue))
-	b := newBench(t, interceptor.Funcs{}, objs...)
+	b := newBench(t, interceptor.Funcs{}, append(kindsAt(), young, spared, going, volume("kept", metav1.ConditionTrue))...)
+	judge := b.Kinds[0].End
+	b.Kinds[0].End = func(obj client.Object) End {
+		end := judge(obj)
+		end.Spared = obj.GetName() == "spared"
+		return end
+	}
 	if err := b.Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -104,22 +118,33 @@ func TestOnlyWhatIsDueGoes(t *testing.T) {
 	}
 }
 
-func TestRestoresAreNotEvenRead(t *testing.T) {
+// TestTermsAreOfAKind gives one kind no term: it is not even read.
+func TestTermsAreOfAKind(t *testing.T) {
 	var listed []string
 	hooks := interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 		listed = append(listed, fmt.Sprintf("%T", list))
 		return c.List(ctx, list, opts...)
 	}}
 	b := newBench(t, hooks, kindsAt()...)
+	b.Kinds[0].Terms = Terms{}
 	if err := b.Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"*v1alpha1.VolumeCaptureRequestList", "*v1alpha1.ManifestCaptureRequestList"}, listed); diff != "" {
+	if diff := cmp.Diff([]string{"*v1alpha1.ManifestCaptureRequestList"}, listed); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"shop/manifests"}, b.deleted); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestOthersRequestsStay(t *testing.T) {
+func TestWhatIsOfAnotherKindHasNotEnded(t *testing.T) {
+	if end := testKinds()[0].End(kindsAt()[1]); end != (End{}) {
+		t.Errorf("%+v", end)
+	}
+}
+
+func TestOthersObjectsStay(t *testing.T) {
 	elsewhere := volume("volume", metav1.ConditionFalse)
 	elsewhere.Namespace = "bank"
 	b := newBench(t, interceptor.Funcs{}, append(kindsAt(), elsewhere)...)
