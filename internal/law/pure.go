@@ -22,10 +22,16 @@ func (t *Tree) findPure() {
 		builders := path.Base(p.Path) == "spec" && inArea(t, p)
 		// The examples that the test kit is tried on carry their own test benches.
 		machine := p.machine() && !match("internal/fsm/fsmtest/...", p.Path)
-		if p.Path == "internal/fsm" || builders || machine {
+		if shared(t, p) || builders || machine {
 			follow(p.Path)
 		}
 	}
+}
+
+// shared says that a package is directly below internal, and so for every area: the kernel, and
+// what areas decide with. Only those that stand for what is outside are not pure.
+func shared(t *Tree, p *Package) bool {
+	return match("internal/*", p.Path) && !inArea(t, p) && !matches(Outside, p.Path)
 }
 
 // machine says that a package declares phases.

@@ -22,6 +22,10 @@ type Rule struct {
 // Areas are the folders of internal that never import one another.
 var Areas = []string{"classruntime", "capture", "valkey", "remediation", "edge"}
 
+// Outside are the packages directly below internal that reach beyond the process: the adapter,
+// the plugin, the list of areas, and this tool. All others there are pure.
+var Outside = []string{"internal/kube", "internal/plugin", "internal/areas", "internal/law"}
+
 var (
 	clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/..."}
 	manager = []string{
