@@ -45,7 +45,7 @@ func decideExpiring(in input) fsm.Decision {
 	case follows && w.Followed == Here && w.Live:
 		return fsm.Fire(Found, ReasonObjectBack)
 	case expires == nil:
-		return fsm.Save(ReasonRecording)
+		return fsm.Save(ReasonSavingTimeOfLoss)
 	case in.Now.Before(expires.Time):
 		return fsm.Wait(ReasonRetained).In(expires.Sub(in.Now)).Because("kept until %s", expires.UTC().Format("2006-01-02 15:04:05Z"))
 	case follows && w.Followed == Unknown:

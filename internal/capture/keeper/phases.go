@@ -21,16 +21,16 @@ const (
 
 // The reasons of a keeper.
 const (
-	ReasonFollowing    fsm.Reason = "Following"    // the followed object is there
-	ReasonNotLooked    fsm.Reason = "NotLooked"    // it was not read yet, or not live
-	ReasonCannotFollow fsm.Reason = "CannotFollow" // it cannot be read: forbidden, not served, an error
-	ReasonObjectGone   fsm.Reason = "ObjectGone"   // a live read says it is gone
-	ReasonObjectBack   fsm.Reason = "ObjectBack"   // it is there after all, under the same UID
-	ReasonCounting     fsm.Reason = "Counting"     // the time to live runs
-	ReasonTimeOver     fsm.Reason = "TimeOver"     // it is over
-	ReasonRetained     fsm.Reason = "Retained"     // kept for a while after the loss
-	ReasonRecording    fsm.Reason = "Recording"    // the time of loss is being saved
-	ReasonDeleting     fsm.Reason = "Deleting"     // someone deletes the keeper
+	ReasonFollowing        fsm.Reason = "Following"        // the followed object is there
+	ReasonNotLooked        fsm.Reason = "NotLooked"        // it was not read yet, or not live
+	ReasonCannotFollow     fsm.Reason = "CannotFollow"     // it cannot be read: forbidden, not served, an error
+	ReasonObjectGone       fsm.Reason = "ObjectGone"       // a live read says it is gone
+	ReasonObjectBack       fsm.Reason = "ObjectBack"       // it is there after all, under the same UID
+	ReasonCounting         fsm.Reason = "Counting"         // the time to live runs
+	ReasonTimeOver         fsm.Reason = "TimeOver"         // it is over
+	ReasonRetained         fsm.Reason = "Retained"         // kept for a while after the loss
+	ReasonSavingTimeOfLoss fsm.Reason = "SavingTimeOfLoss" // the time at which the object was found gone is saved
+	ReasonDeleting         fsm.Reason = "Deleting"         // someone deletes the keeper
 )
 
 type input = fsm.Input[*capturev1.ObjectKeeper, World]
