@@ -145,7 +145,7 @@ func (r *Reconciler[T, W]) decide(ctx context.Context, key read.Key, in fsm.Inpu
 	traceMoves(r.Trace, in, step, next)
 	traceProofs(r.Trace, next.Obj, outcomes)
 	traceNews(r.Trace, next.Obj, outcomes)
-	traceFailures(r.Trace, next.Obj, r.place(next.Obj, step.Lane), outcomes)
+	traceFailures(r.Trace, next.Obj, r.place(next.Obj, step.Lane), next.Hops, outcomes)
 	r.then(key, next.Obj, true)
 	return next.Again, nil
 }

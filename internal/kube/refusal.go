@@ -68,7 +68,12 @@ func refusal(err error) (fsm.Reason, string) {
 	}
 	switch {
 	case apierrors.IsInvalid(err) && s.Details != nil && len(s.Details.Causes) > 0:
-		return ReasonInvalidChild, fmt.Sprintf("The API server finds %s invalid: %s.", what, steady(causes(s.Details.Causes)))
+		said := steady(causes(s.Details.Causes))
+		if fixed.MatchString(said) {
+			return ReasonInvalidChild, fmt.Sprintf("The API server does not let %s be changed: %s. "+
+				"Undo the change; or, if nothing depends on the object, delete it, and it is made anew.", what, said)
+		}
+		return ReasonInvalidChild, fmt.Sprintf("The API server finds %s invalid: %s. Change what the spec asks for.", what, said)
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err),
 		apierrors.IsMethodNotSupported(err), apierrors.IsRequestEntityTooLargeError(err):
 		return ReasonRefused, fmt.Sprintf("The API server refuses %s: %s.", what, steady(s.Message))
@@ -91,6 +96,9 @@ func subject(s metav1.Status) string {
 	}
 	return strings.TrimSpace(s.Details.Kind + " " + s.Details.Name)
 }
+
+// fixed matches how the API server says that a field of an object that exists cannot change.
+var fixed = regexp.MustCompile(`immutable|may not (be )?change|[Uu]pdates? to .* forbidden|forbidden: updates`)
 
 const mostCauses = 3
 

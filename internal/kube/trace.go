@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -205,8 +206,9 @@ var failed = map[fsm.ErrorClass]fsm.Reason{
 }
 
 // traceFailures tells the first failure in a row at a place, the object's or a
-// lane's; those that follow are in the status and in the metrics.
-func traceFailures[T Object[T]](t *Trace, obj T, at *meta.Place, outcomes []fsm.Outcome) {
+// lane's; those that follow are in the status and in the metrics. One that led to a move was
+// told with it.
+func traceFailures[T Object[T]](t *Trace, obj T, at *meta.Place, moves []fsm.Hop, outcomes []fsm.Outcome) {
 	for _, o := range outcomes {
 		if o.Err == nil {
 			continue
@@ -217,7 +219,8 @@ func traceFailures[T Object[T]](t *Trace, obj T, at *meta.Place, outcomes []fsm.
 		if class == fsm.Changed {
 			tell = at.Failures == lostRaces
 		}
-		if tell {
+		moved := slices.ContainsFunc(moves, func(h fsm.Hop) bool { return h.Message == o.Message() })
+		if tell && !moved {
 			reason := cmp.Or(fsm.ReasonOf(o.Err), failed[class])
 			t.event(obj, corev1.EventTypeWarning, string(reason), string(obj.GetProgress().Phase), o.Message())
 		}

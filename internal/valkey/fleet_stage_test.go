@@ -107,7 +107,7 @@ func (f *fleet) of(name string) *fake.Cluster {
 	return f.clusters[name]
 }
 
-func (f *fleet) startManager(t *testing.T, b *bed.Bed, namespace string) {
+func (f *fleet) startManager(t *testing.T, b *bed.Bed, namespaces ...string) {
 	t.Helper()
 	connect := func(_ context.Context, key read.Key) (Servers, error) {
 		return linked{f.of(key.Name), f, key.Name}, nil
@@ -118,7 +118,7 @@ func (f *fleet) startManager(t *testing.T, b *bed.Bed, namespace string) {
 		cfg := b.ConfigFor(harness.User("valkey"), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
 		ended <- kube.Run(ctx, cfg, kube.Options{
 			Areas:      []kube.AreaSetup{NewArea(func(kube.Env) Connector { return connect }, spec.Builder{NodeImage: "node"})},
-			Namespaces: []string{namespace}, ReservationNamespace: harness.SystemNamespace,
+			Namespaces: namespaces, ReservationNamespace: harness.SystemNamespace,
 			Election: kube.Election{Off: true}, MetricsAddress: "0", ProbeAddress: "0",
 		})
 	}()

@@ -20,6 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Checkpoint",type=string,priority=1,JSONPath=`.status.checkpointRef.name`
 // +kubebuilder:printcolumn:name="Waiting For",type=string,priority=1,JSONPath=`.status.waitingFor`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 type ManifestCaptureRequest struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

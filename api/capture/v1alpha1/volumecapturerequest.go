@@ -33,6 +33,7 @@ const (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Artifact",type=string,priority=1,JSONPath=`.status.artifactRef.name`
 // +kubebuilder:printcolumn:name="Waiting For",type=string,priority=1,JSONPath=`.status.waitingFor`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 type VolumeCaptureRequest struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

@@ -23,6 +23,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Capture",type=string,priority=1,JSONPath=`.spec.source.volumeCaptureRequest.name`
 // +kubebuilder:printcolumn:name="Waiting For",type=string,priority=1,JSONPath=`.status.waitingFor`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 type VolumeRestoreRequest struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

@@ -21,6 +21,7 @@ import (
 // +kubebuilder:printcolumn:name="To",type=string,JSONPath=`.status.toVersion`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Waiting For",type=string,priority=1,JSONPath=`.status.waitingFor`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 type ValkeyUpgrade struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
