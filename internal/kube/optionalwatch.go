@@ -129,6 +129,11 @@ func (o *OptionalWatch) Keep(wanted func(schema.GroupVersionKind) bool) {
 			delete(o.watches, gvk)
 		}
 	}
+	for gvk, until := range o.unserved {
+		if !time.Now().Before(until) {
+			delete(o.unserved, gvk)
+		}
+	}
 }
 
 func (o *OptionalWatch) begin(gvk schema.GroupVersionKind, resource schema.GroupVersionResource) (*optional, error) {

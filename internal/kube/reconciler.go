@@ -68,9 +68,12 @@ func (r *Reconciler[T, W]) Reconcile(ctx context.Context, req reconcile.Request)
 		return reconcile.Result{RequeueAfter: slowAgain}, nil
 	}
 	began := r.Now()
-	again, err := r.Pass(ctx, req.NamespacedName)
+	again, found, err := r.pass(ctx, req.NamespacedName)
 	r.slow.leave(req.NamespacedName, counted, r.Now().Sub(began))
 	switch {
+	case err == nil && !found:
+		r.slow.forget(req.NamespacedName)
+		return reconcile.Result{}, nil
 	case err != nil:
 		return reconcile.Result{}, err
 	case again == fsm.Never:
@@ -82,19 +85,43 @@ func (r *Reconciler[T, W]) Reconcile(ctx context.Context, req reconcile.Request)
 // Pass is one turn: read, decide, act, save. It is exported for the simulation,
 // which runs passes one by one.
 func (r *Reconciler[T, W]) Pass(ctx context.Context, key read.Key) (again time.Duration, err error) {
+	again, _, err = r.pass(ctx, key)
+	return again, err
+}
+
+// pass is Pass, and says whether the object exists.
+func (r *Reconciler[T, W]) pass(ctx context.Context, key read.Key) (again time.Duration, found bool, err error) {
 	ctx, done := r.Trace.pass(ctx, key)
 	defer func() { done(err) }()
 	obj, found, err := r.Store.Get(ctx, key)
-	if err != nil || !found {
+	switch {
+	case err != nil:
 		r.blind.forget(key)
-		if err == nil {
-			r.conflicts.forget(key)
-			r.Trace.gone(key)
-			r.then(key, obj, false)
-		}
-		return fsm.Never, err
+		return fsm.Never, found, err
+	case !found:
+		r.gone(key)
+		return fsm.Never, false, nil
+	case r.Trace.meet(key, obj.GetUID()):
+		r.gone(key) // the object that had the name before
+		r.Trace.meet(key, obj.GetUID())
 	}
+	again, err = r.look(ctx, key, obj)
+	return again, true, err
+}
+
+// gone forgets all that is kept in memory for an object.
+func (r *Reconciler[T, W]) gone(key read.Key) {
+	r.blind.forget(key)
+	r.conflicts.forget(key)
+	r.slow.forget(key)
+	r.Trace.gone(key)
+	r.then(key, newOf[T](), false)
+}
+
+// look observes an object that exists, and decides.
+func (r *Reconciler[T, W]) look(ctx context.Context, key read.Key, obj T) (time.Duration, error) {
 	in := fsm.Input[T, W]{Obj: obj, Now: r.Now()}
+	var err error
 	in.World, err = r.observe(ctx, obj)
 	if err != nil && obj.GetDeletionTimestamp() == nil && r.knows(obj) {
 		return r.cannotObserve(ctx, key, in, err)

@@ -38,6 +38,9 @@ const (
 	lookWithin = 3 * time.Second       // a look that hangs must not keep its place in the budget, nor a pass
 )
 
+// forgetAfter is how long a sample is remembered that was taken once, of a world that is not polled.
+const forgetAfter = time.Minute
+
 // Every sets how often an object's world is polled; 0 forgets it.
 func (s *Sampler[V]) Every(key read.Key, every time.Duration) {
 	s.mu.Lock()
@@ -113,7 +116,7 @@ func (s *Sampler[V]) job(key read.Key) *sampling[V] {
 		s.jobs = map[read.Key]*sampling[V]{}
 	}
 	if s.jobs[key] == nil {
-		s.jobs[key] = &sampling[V]{}
+		s.jobs[key] = &sampling[V]{due: s.Now()}
 	}
 	return s.jobs[key]
 }
@@ -154,7 +157,10 @@ func (s *Sampler[V]) takeDue() (keys []read.Key) {
 		s.busy = map[read.Key]bool{}
 	}
 	for key, job := range s.jobs {
-		if job.every > 0 && !s.busy[key] && (job.soon || !s.Now().Before(job.due)) {
+		switch {
+		case job.every == 0 && s.Now().Sub(job.due) > forgetAfter:
+			delete(s.jobs, key) // who asked once, and was not the object itself
+		case job.every > 0 && !s.busy[key] && (job.soon || !s.Now().Before(job.due)):
 			s.busy[key], job.soon = true, false
 			keys = append(keys, key)
 		}
@@ -180,6 +186,9 @@ func (s *Sampler[V]) poll(ctx context.Context, key read.Key) {
 	}
 	s.mu.Lock()
 	delete(s.busy, key)
+	if s.jobs[key] == nil {
+		s.slow.forget(key) // it was forgotten during the look
+	}
 	s.mu.Unlock()
 	if changed && ctx.Err() == nil {
 		s.Wake(key)

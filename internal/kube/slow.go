@@ -54,7 +54,7 @@ func (l *slowLane) leave(key read.Key, counted bool, took time.Duration) {
 	l.slow[key] = true
 }
 
-// forget drops an object that is gone.
+// forget drops an object that is gone. Whoever entered leaves first.
 func (l *slowLane) forget(key read.Key) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
@@ -25,7 +26,14 @@ type Trace struct {
 	recorder events.EventRecorder // nil: no events
 
 	mu    sync.Mutex
-	known map[read.Key]counted
+	known map[read.Key]known // of every object that exists
+}
+
+// known is which object has a name, and under what it is counted.
+type known struct {
+	uid types.UID
+	counted
+	isCounted bool
 }
 
 // counted is under what an object is counted.
@@ -36,7 +44,7 @@ type counted struct {
 
 // NewTrace makes the trace of one kind.
 func NewTrace[T Object[T], W any](m *fsm.Machine[T, W], recorder events.EventRecorder) *Trace {
-	return &Trace{kind: m.Kind, class: m.ClassOf, recorder: recorder, known: map[read.Key]counted{}}
+	return &Trace{kind: m.Kind, class: m.ClassOf, recorder: recorder, known: map[read.Key]known{}}
 }
 
 // at counts the object as it is, and no longer as it was.
@@ -44,24 +52,35 @@ func (t *Trace) at(key read.Key, p *meta.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	is := counted{p.Phase, apimeta.IsStatusConditionPresentAndEqual(p.Conditions, fsm.Ready, metav1.ConditionUnknown)}
-	was, known := t.known[key]
-	if known && was == is {
+	was := t.known[key]
+	if was.isCounted && was.counted == is {
 		return
 	}
-	if known {
-		t.count(was, -1)
+	if was.isCounted {
+		t.count(was.counted, -1)
 	}
-	t.known[key] = is
+	t.known[key] = known{was.uid, is, true}
 	t.count(is, 1)
+}
+
+// meet notes which object has a name, and says that another had it before.
+func (t *Trace) meet(key read.Key, uid types.UID) (replaced bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was, met := t.known[key]
+	if !met {
+		t.known[key] = known{uid: uid}
+	}
+	return met && was.uid != uid
 }
 
 func (t *Trace) gone(key read.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if was, known := t.known[key]; known {
-		t.count(was, -1)
-		delete(t.known, key)
+	if was := t.known[key]; was.isCounted {
+		t.count(was.counted, -1)
 	}
+	delete(t.known, key)
 }
 
 func (t *Trace) count(c counted, n float64) {

@@ -17,12 +17,12 @@ import (
 
 // Parts is what the controllers of the area share.
 type Parts struct {
-	Build   spec.Builder
-	Connect Connector
-	Sampler *Sampler
-	Monitor *observe.PrimaryMonitor
-	Work    *kube.Worker // moves slots
-	Access  *kube.Worker // changes passwords, certificates and settings
+	Build     spec.Builder
+	Connector Connector
+	Sampler   *Sampler
+	Monitor   *observe.PrimaryMonitor
+	Work      *kube.Worker // moves slots
+	Access    *kube.Worker // changes passwords, certificates and settings
 }
 
 // A pass mostly waits for servers to answer. Those that do not answer take seconds, and are
@@ -43,7 +43,7 @@ func NewUpgrade(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyUpgrade, u
 		},
 	}.Observe
 	r.Act = func(ctx context.Context, u *valkeyv1.ValkeyUpgrade, effect fsm.Effect) (string, error) {
-		servers, err := p.Connect(ctx, read.Key{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name})
+		servers, err := p.Connector.Connect(ctx, read.Key{Namespace: u.Namespace, Name: u.Spec.ClusterRef.Name})
 		if err != nil {
 			return "", fmt.Errorf("log on to servers: %w", err)
 		}
@@ -63,7 +63,7 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 		Build: p.Build, Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations,
 		Servers: p.Sampler, Children: e.Children(applies, spec.Stamp), Work: p.Work, Access: p.Access,
 	}.Observe
-	connect := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Connect(ctx, key) }
+	connect := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Connector.Connect(ctx, key) }
 	r.Act = act.Cluster{
 		Build: p.Build, Children: e.Writer(applies), Marks: e.Writer("valkeycluster-formed"),
 		Connect: connect, Live: e.LiveReader(), Cached: e.Cached(), Work: p.Work, Access: p.Access,
@@ -84,6 +84,7 @@ func (p Parts) after(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
 	if !found {
 		p.Sampler.Every(key, 0)
 		p.Monitor.SetPrimaries(key, nil)
+		p.Connector.Forget(key)
 		return
 	}
 	every := observe.Every(c.Status.Phase, cluster.Wanted(c).Nodes())

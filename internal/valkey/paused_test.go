@@ -19,7 +19,7 @@ func TestPausedIsAlsoForWorkUnderWay(t *testing.T) {
 		"it is paused": {true, true, true},
 		"it is gone":   {false, false, true},
 	} {
-		p := Parts{Sampler: &Sampler{Now: time.Now}, Work: &kube.Worker{}, Access: &kube.Worker{}}
+		p := Parts{Connector: ConnectTo(nil), Sampler: &Sampler{Now: time.Now}, Work: &kube.Worker{}, Access: &kube.Worker{}}
 		endless := func(context.Context) (bool, error) { return false, nil }
 		p.Work.Begin(key, endless)
 		p.Access.Begin(key, endless)

@@ -38,10 +38,7 @@ import (
 
 // Area is area valkey.
 func Area(build spec.Builder) kube.AreaSetup {
-	return NewArea(func(e kube.Env) Connector {
-		d := &clients{cached: e.Cached(), live: e.LiveReader(), plain: wire.NewClient(), secured: map[read.Key]*clusterClient{}}
-		return d.connect
-	}, build)
+	return NewArea(func(e kube.Env) Connector { return newClients(e.Cached(), e.LiveReader()) }, build)
 }
 
 // NewArea is area valkey with a Connector that may lead to a fake.
@@ -81,8 +78,8 @@ type Servers interface {
 type Sampler = kube.Sampler[observe.Answers]
 
 // NewSampler builds the sampler that the controller of clusters reads.
-func NewSampler(e kube.Env, connect Connector, wake func(read.Key)) *Sampler {
-	readers := func(ctx context.Context, key read.Key) (wire.Reader, error) { return connect(ctx, key) }
+func NewSampler(e kube.Env, connector Connector, wake func(read.Key)) *Sampler {
+	readers := func(ctx context.Context, key read.Key) (wire.Reader, error) { return connector.Connect(ctx, key) }
 	return &Sampler{
 		Take: observe.Servers{Cached: e.Cached(), Connect: readers}.Take,
 		Same: observe.Same, Wake: wake, Now: e.Now, Budget: asked,
@@ -90,9 +87,9 @@ func NewSampler(e kube.Env, connect Connector, wake func(read.Key)) *Sampler {
 }
 
 // watchPrimaries has a sampler look at clusters that lost a primary at once.
-func watchPrimaries(s *Sampler, connect Connector) *observe.PrimaryMonitor {
+func watchPrimaries(s *Sampler, connector Connector) *observe.PrimaryMonitor {
 	monitor := &observe.PrimaryMonitor{Lost: s.Soon, Watch: func(ctx context.Context, key read.Key, addr string) error {
-		servers, err := connect(ctx, key)
+		servers, err := connector.Connect(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -102,16 +99,16 @@ func watchPrimaries(s *Sampler, connect Connector) *observe.PrimaryMonitor {
 	return monitor
 }
 
-func setup(a *kube.Area, connect Connector, build spec.Builder) error {
+func setup(a *kube.Area, connector Connector, build spec.Builder) error {
 	waker := &kube.Waker{}
-	sampler := NewSampler(a.Env, connect, waker.Wake)
-	monitor := watchPrimaries(sampler, connect)
+	sampler := NewSampler(a.Env, connector, waker.Wake)
+	monitor := watchPrimaries(sampler, connector)
 	for _, look := range []func(context.Context) error{sampler.Start, monitor.Start} {
 		if err := a.Run(look); err != nil {
 			return fmt.Errorf("run sampler: %w", err)
 		}
 	}
-	parts := Parts{Build: build, Connect: connect, Sampler: sampler, Monitor: monitor, Work: &kube.Worker{Wake: waker.Wake}}
+	parts := Parts{Build: build, Connector: connector, Sampler: sampler, Monitor: monitor, Work: &kube.Worker{Wake: waker.Wake}}
 	parts.Access = &kube.Worker{Wake: func(key read.Key) {
 		key.Name, _, _ = strings.Cut(key.Name, "/") // see cluster.SettingsWork
 		waker.Wake(key)

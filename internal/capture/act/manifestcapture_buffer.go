@@ -114,8 +114,12 @@ func (d *CaptureBuffer) hold(key read.Key, s *buffer) bool {
 	return true
 }
 
-func (d *CaptureBuffer) publish(key read.Key, r manifestcapture.Result) {
+// publish keeps what work came to, unless the work was forgotten meanwhile: whoever forgets it, and then drops
+// what is known of the request, ends the context first.
+func (d *CaptureBuffer) publish(ctx context.Context, key read.Key, r manifestcapture.Result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.results[key] = r
+	if ctx.Err() == nil {
+		d.results[key] = r
+	}
 }

@@ -62,7 +62,7 @@ func (a ManifestCapture) reader(r *capturev1.ManifestCaptureRequest, moment, tas
 	return a.Buffer.releaseOnError(key, s, func(ctx context.Context) (bool, error) {
 		done, err := a.readOn(ctx, key, s)
 		if done && err == nil {
-			a.Buffer.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
+			a.Buffer.publish(ctx, key, manifestcapture.Result{Task: task, Found: s.found()})
 		}
 		return done, err
 	})

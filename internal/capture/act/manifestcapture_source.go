@@ -170,6 +170,9 @@ func (s *Server) List(ctx context.Context, q manifest.Query, o ListOptions) ([]b
 	return page, nil
 }
 
+// mostAccounts is how many namespaces have a client. Few are captured at a time, and namespaces come and go.
+const mostAccounts = 64
+
 // in is a client that is the ServiceAccount of a namespace.
 func (s *Server) in(namespace string) (*rest.RESTClient, error) {
 	s.mu.Lock()
@@ -184,6 +187,9 @@ func (s *Server) in(namespace string) (*rest.RESTClient, error) {
 	c, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("make client of namespace %s: %w", namespace, err)
+	}
+	if len(s.as) >= mostAccounts {
+		clear(s.as)
 	}
 	s.as[namespace] = c
 	return c, nil

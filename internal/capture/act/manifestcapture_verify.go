@@ -43,7 +43,7 @@ func (a ManifestCapture) verifier(r *capturev1.ManifestCaptureRequest, e manifes
 		case len(v.strays) > 0:
 			return false, a.removeStray(ctx, v)
 		}
-		a.Buffer.publish(key, manifestcapture.Result{Task: task, Checked: &v.count})
+		a.Buffer.publish(ctx, key, manifestcapture.Result{Task: task, Checked: &v.count})
 		return true, nil
 	}
 }

@@ -42,7 +42,7 @@ func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestc
 		if err := a.commit(ctx, s, e); err != nil {
 			return false, err
 		}
-		a.Buffer.publish(key, manifestcapture.Result{Task: task, Found: s.found()})
+		a.Buffer.publish(ctx, key, manifestcapture.Result{Task: task, Found: s.found()})
 		a.Buffer.close(key, s)
 		return true, nil
 	})

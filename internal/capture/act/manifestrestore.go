@@ -69,19 +69,22 @@ func (a *ManifestRestore) begin(r *capturev1.ManifestRestoreRequest, e manifestr
 	}
 	job := &restoreJob{
 		ManifestRestore: a, request: r.DeepCopy(), stage: e.Stage, keeper: e.Keeper,
-		done: func(report *manifestrestore.Report) { a.keep(key, what, report) },
+		done: func(ctx context.Context, report *manifestrestore.Report) { a.keep(ctx, key, found{what, report}) },
 	}
 	a.Work.BeginFor(key, what, job.step)
 	return nil
 }
 
-func (a *ManifestRestore) keep(key read.Key, what string, report *manifestrestore.Report) {
+// keep keeps what a job has found, unless the job was forgotten meanwhile: that ends its context.
+func (a *ManifestRestore) keep(ctx context.Context, key read.Key, f found) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.reports == nil {
 		a.reports = map[read.Key]found{}
 	}
-	a.reports[key] = found{what, report}
+	if ctx.Err() == nil {
+		a.reports[key] = f
+	}
 }
 
 // Report is what the job found that was begun for this; nil if nothing is known of it.

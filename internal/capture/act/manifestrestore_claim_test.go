@@ -90,7 +90,7 @@ func TestAMarkIsNotAVolume(t *testing.T) {
 		}
 		j, d := secondRun(t, v, claim)
 		var report *manifestrestore.Report
-		j.done = func(r *manifestrestore.Report) { report = r }
+		j.done = func(_ context.Context, r *manifestrestore.Report) { report = r }
 		for range 10 {
 			if done, err := j.step(t.Context()); err != nil {
 				t.Fatal(err)

@@ -29,7 +29,7 @@ type restoreJob struct {
 	request *capturev1.ManifestRestoreRequest
 	stage   manifestrestore.Stage
 	keeper  types.UID
-	done    func(*manifestrestore.Report)
+	done    func(context.Context, *manifestrestore.Report)
 
 	as      client.Client
 	spec    *capturev1.ManifestCheckpointSpec // nil before it was read
@@ -66,15 +66,15 @@ func (j *restoreJob) step(ctx context.Context) (done bool, err error) {
 	default:
 		report := manifestrestore.Tally(j.results)
 		report.Blind = j.blind
-		j.done(report)
+		j.done(ctx, report)
 		return true, nil
 	}
 	if refusal := (*refused)(nil); errors.As(err, &refusal) {
-		j.done(&manifestrestore.Report{Refusal: refusal.reason, Message: refusal.message})
+		j.done(ctx, &manifestrestore.Report{Refusal: refusal.reason, Message: refusal.message})
 		return true, nil
 	}
 	if unmade := (*awaits)(nil); errors.As(err, &unmade) {
-		j.done(&manifestrestore.Report{Awaits: unmade.request})
+		j.done(ctx, &manifestrestore.Report{Awaits: unmade.request})
 		return true, nil
 	}
 	return false, err
