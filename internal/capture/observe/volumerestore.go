@@ -19,6 +19,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/job"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/podstate"
 )
 
 // VolumeRestore observes what a restore of a volume needs.
@@ -157,6 +158,22 @@ func (o VolumeRestore) probe(ctx context.Context, r *capturev1.VolumeRestoreRequ
 		seen.Sight = volumerestore.ProbePassed
 	case job.Failed:
 		seen.Sight, seen.Words = volumerestore.ProbeFailed, is.Reason
+	default:
+		seen.Words = o.whyNotRunning(ctx, made)
 	}
 	return seen, nil
+}
+
+// whyNotRunning tells why a pod of a Job does not run. Nothing is decided by it, so what cannot be read is left out.
+func (o VolumeRestore) whyNotRunning(ctx context.Context, made *batchv1.Job) string {
+	pods, err := o.Live.PodsOf(ctx, made)
+	if err != nil {
+		return ""
+	}
+	for i := range pods {
+		if words := podstate.Words(&pods[i]); words != "" && pods[i].DeletionTimestamp == nil {
+			return words
+		}
+	}
+	return ""
 }

@@ -1,6 +1,8 @@
 package volumerestore
 
 import (
+	"cmp"
+
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -98,7 +100,7 @@ func decideRehearsing(in input) fsm.Decision {
 	case ProbeFailed:
 		return because(capturev1.ReasonProbeFailed, "the Job of the rehearsal failed: %s", w.Probe.Words).fire()
 	case ProbeRuns:
-		return fsm.Wait(ReasonProbing).In(glance).Because("the Job of the rehearsal")
+		return fsm.Wait(ReasonProbing).In(glance).Because("%s", cmp.Or(w.Probe.Words, "the Job of the rehearsal"))
 	}
 	return fsm.Wait(ReasonNotLooked).In(glance)
 }

@@ -99,7 +99,7 @@ type Probe struct {
 	Sight           ProbeSight `json:"sight,omitempty"`
 	UID             types.UID  `json:"uid,omitempty"`
 	ResourceVersion string     `json:"resourceVersion,omitempty"`
-	Words           string     `json:"words,omitempty"` // of its failure
+	Words           string     `json:"words,omitempty"` // of its failure, or why its pod does not run
 	Deleting        bool       `json:"deleting,omitempty"`
 }
 

@@ -107,7 +107,7 @@ func waitForPods(w World) (fsm.Decision, bool) {
 	_, missing := w.missing()
 	if i := slices.IndexFunc(w.Nodes, hasTrouble); missing && i >= 0 {
 		n := w.Nodes[i]
-		return fsm.Wait(ReasonPodsFailing, "pods", "valkey").In(recheck).Because("pod %s: %s", n.Name, n.Trouble), true
+		return fsm.Wait(ReasonPodsFailing, "pods", "valkey").In(recheck).Because("%s", n.Trouble.Words), true
 	}
 	return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("every server to answer"), missing
 }
@@ -155,7 +155,7 @@ func keepReservation(in input) (fsm.Decision, bool) {
 	return fsm.Do(ReasonReserving, take(in)), true
 }
 
-func hasTrouble(n topology.Node) bool { return n.Server == nil && n.Trouble != "" }
+func hasTrouble(n topology.Node) bool { return n.Server == nil && n.Trouble.Is() }
 
 func paused(in input) (string, bool) { return "spec.paused to be unset", in.Obj.Spec.Paused }
 

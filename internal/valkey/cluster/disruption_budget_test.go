@@ -31,7 +31,7 @@ func TestAdjustDisruptionBudget(t *testing.T) {
 			editBudget(w)
 		}, "apply PodDisruptionBudget web as closed"},
 		"open, and somebody edited it: that is not urgent": {editBudget, ""},
-		"the cluster was never formed": {func(w *World) { w.Formed, w.Nodes[1].Server.Synced = false, false }, ""},
+		"the cluster was never formed":                     {func(w *World) { w.Formed, w.Nodes[1].Server.Synced = false, false }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := clone(made()[len(made())-1].world)

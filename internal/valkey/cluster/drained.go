@@ -5,16 +5,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/statecraft-dev/statecraft/internal/podstate"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
-
-// unschedulable is the trouble of a pod that no machine takes.
-const unschedulable = "Unschedulable"
 
 // drainHint is what a person must know who drains a machine that volumes are bound to: pods that
 // went wait for it to come back, and no more may go than the budget says.
 func drainHint(in input) string {
-	waiting := count(in.World.Nodes, func(n topology.Node) bool { return n.Server == nil && n.Trouble == unschedulable })
+	waiting := count(in.World.Nodes, func(n topology.Node) bool { return n.Server == nil && n.Trouble.Reason == podstate.Unschedulable })
 	allowed := intstr.FromInt32(1)
 	if most := in.Obj.Spec.PodDisruptionBudget.MaxUnavailable; most != nil {
 		allowed = *most

@@ -16,6 +16,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/podstate"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -211,7 +212,7 @@ func mishap(r *rand.Rand, w *World) {
 	case 3:
 		n.Ready = false
 	case 4, 9:
-		n.Server, n.Trouble = nil, pick(r, "", "ImagePullBackOff")
+		n.Server, n.Trouble = nil, pick(r, podstate.Trouble{}, podstate.Trouble{Reason: podstate.ImagePullBackOff, Words: "no image"})
 		n.UID, n.NeverRan, n.Outdated, n.Ended = "u", r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
 		if n.Refused = r.IntN(2) == 0; n.Refused {
 			hangUp(r, w, n.Name)

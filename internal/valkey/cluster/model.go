@@ -7,6 +7,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/podstate"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -111,7 +112,7 @@ func start(c *valkeyv1.ValkeyCluster, w *World) (started bool) {
 
 // startedNode is a pod whose server has just started.
 func startedNode(pod topology.Pod, image string) topology.Node {
-	pod.UID, pod.Addr, pod.Ready, pod.Image, pod.Trouble = "uid of "+pod.Name, pod.Name+":6379", true, image, ""
+	pod.UID, pod.Addr, pod.Ready, pod.Image, pod.Trouble = "uid of "+pod.Name, pod.Name+":6379", true, image, podstate.Trouble{}
 	id := "id of " + pod.Name
 	return topology.Node{Pod: pod, Server: &topology.Server{
 		ID: id, ShardID: "shard of " + pod.Name, History: "history of " + pod.Name, Version: "8.1.1", Empty: true, Synced: true, Timeout: 5000,

@@ -78,7 +78,7 @@ func mayReturn(in input, shard topology.Nodes) bool {
 		return false
 	}
 	for _, n := range shard {
-		if n.RefusesConnections() || n.Server == nil && n.Ended && n.Trouble == "" && in.Now.Sub(time.Unix(n.EndedAt, 0)) < restartWithin {
+		if n.RefusesConnections() || n.Server == nil && n.Ended && !n.Trouble.Stopped() && in.Now.Sub(time.Unix(n.EndedAt, 0)) < restartWithin {
 			return true
 		}
 	}

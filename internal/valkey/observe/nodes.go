@@ -16,6 +16,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/podstate"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -154,7 +155,7 @@ func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod
 }
 
 func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
-	at.UID, at.Addr, at.Host, at.Trouble = string(p.UID), addrOf(p), p.Spec.NodeName, trouble(p)
+	at.UID, at.Addr, at.Host, at.Trouble = string(p.UID), addrOf(p), p.Spec.NodeName, podstate.Of(p)
 	at.Version, at.NeverRan = p.ResourceVersion, neverRan(p)
 	if over := ended(p); over != nil {
 		at.Ended, at.EndedAt, at.DataMissing = true, max(0, over.FinishedAt.Unix()), over.ExitCode == topology.ExitDataMissing
@@ -203,22 +204,4 @@ func ended(p *corev1.Pod) *corev1.ContainerStateTerminated {
 		return cmp.Or(c.State.Terminated, c.LastTerminationState.Terminated)
 	}
 	return nil
-}
-
-// onTheWay are the reasons for which a container waits in the course of things.
-var onTheWay = map[string]bool{"": true, "ContainerCreating": true, "PodInitializing": true}
-
-// trouble is why the pod does not run, if somebody must do something about it.
-func trouble(p *corev1.Pod) string {
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			return c.Reason
-		}
-	}
-	for _, c := range p.Status.ContainerStatuses {
-		if w := c.State.Waiting; w != nil && !onTheWay[w.Reason] {
-			return w.Reason
-		}
-	}
-	return ""
 }

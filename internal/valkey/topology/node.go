@@ -1,6 +1,10 @@
 package topology
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/podstate"
+)
 
 // Node is one place of a cluster: a pod, and what its server said.
 type Node struct {
@@ -48,9 +52,8 @@ type Pod struct {
 	Leaving bool `json:"leaving,omitempty"`
 	// Version is the resourceVersion in which the pod was seen.
 	Version string `json:"version,omitempty"`
-	// Trouble is why a container does not run, as Kubernetes calls it:
-	// ImagePullBackOff, CrashLoopBackOff, Unschedulable. "" is none known.
-	Trouble string `json:"trouble,omitempty"`
+	// Trouble is why a container does not run.
+	Trouble podstate.Trouble `json:"trouble,omitzero"`
 }
 
 // ExitDataMissing is the exit code of a server that lost its data and was not started, because who

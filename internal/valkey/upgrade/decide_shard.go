@@ -154,11 +154,11 @@ func (s shardView) awaitTemplate(in shard) fsm.Decision {
 
 // awaitPod waits for a pod, and says what is wrong with it.
 func (s shardView) awaitPod(in shard, n topology.Node) fsm.Decision {
-	if n.Name == s.Replacing && n.Trouble == "" {
+	if n.Name == s.Replacing && !n.Trouble.Is() {
 		return fsm.Wait(ReasonReplacing, "pods", "valkey").In(glance).Because("shard %s: %s to come back", in.Lane, n.Name).
 			OrLate(fsm.Verdict{Reason: ReasonPodNotReady})
 	}
-	return fsm.Wait(ReasonPodNotReady, "pods", "valkey").In(glance).Because("shard %s: %s to answer", in.Lane, describe(n)).
+	return fsm.Wait(ReasonPodNotReady, "pods", "valkey").In(glance).Because("shard %s: %s to answer%s", in.Lane, n.Name, told(n)).
 		OrLate(fsm.Verdict{Reason: ReasonPodNotReady})
 }
 

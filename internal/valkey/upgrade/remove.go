@@ -45,7 +45,7 @@ func (s shardView) removeBroken(in shard) (fsm.Decision, bool) {
 
 // isBroken says that the server of a pod is known not to run.
 func isBroken(n topology.Node) bool {
-	return n.UID != "" && n.Server == nil && !n.Leaving && (n.Ended || n.Trouble != "")
+	return n.UID != "" && n.Server == nil && !n.Leaving && (n.Ended || n.Trouble.Stopped())
 }
 
 func proveBroken(nodes topology.Nodes, n topology.Node) (proof plan.PodProof, doubt string) {

@@ -9,6 +9,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/podstate"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -59,12 +60,12 @@ func of(w World, change func(*topology.Node)) {
 
 // unpulled is a pod whose image does not exist.
 func unpulled(n *topology.Node) {
-	n.Server, n.Ready, n.Addr, n.NeverRan, n.Trouble = nil, false, "", true, "ImagePullBackOff"
+	n.Server, n.Ready, n.Addr, n.NeverRan, n.Trouble = nil, false, "", true, podstate.Trouble{Reason: podstate.ImagePullBackOff, Words: "no image"}
 }
 
 // crashing is one whose server ends again and again.
 func crashing(n *topology.Node) {
-	n.Server, n.Ready, n.Ended, n.Trouble = nil, false, true, "CrashLoopBackOff"
+	n.Server, n.Ready, n.Ended, n.Trouble = nil, false, true, podstate.Trouble{Reason: podstate.CrashLoopBackOff, Words: "it ends"}
 }
 
 // outOfSync is one that never gets all of its shard.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/reserve"
@@ -205,10 +206,18 @@ func trails(replica, owner topology.Node) string {
 	return doubt
 }
 
+// told is what is wrong with a pod, in words.
+func told(n topology.Node) string {
+	if n.Trouble.Words == "" {
+		return ""
+	}
+	return ": " + strings.TrimSuffix(n.Trouble.Words, ".")
+}
+
 // describe names a pod and, if it is known, what is wrong with it.
 func describe(n topology.Node) string {
-	if n.Trouble != "" {
-		return n.Name + " (" + n.Trouble + ")"
+	if n.Trouble.Is() {
+		return n.Name + " (" + string(n.Trouble.Reason) + ")"
 	}
 	return n.Name
 }
