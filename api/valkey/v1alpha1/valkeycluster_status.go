@@ -66,7 +66,7 @@ type ValkeyClusterStatus struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
-	Proofs []Proof `json:"proofs,omitempty"`
+	Proofs []meta.Proof `json:"proofs,omitempty"`
 	// currentOperation names what is under way; it is empty at rest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

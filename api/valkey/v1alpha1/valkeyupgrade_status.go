@@ -53,7 +53,7 @@ type ValkeyUpgradeStatus struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
-	Proofs []Proof `json:"proofs,omitempty"`
+	Proofs []meta.Proof `json:"proofs,omitempty"`
 	// shards are the shards that were begun or wait for their turn.
 	// +optional
 	// +listType=map

@@ -20,6 +20,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
@@ -131,7 +132,7 @@ func (a Cluster) operate(ctx context.Context, c *valkeyv1.ValkeyCluster, effect 
 	case cluster.MoveSlots:
 		return true, a.moveSlots(client.ObjectKeyFromObject(c), e)
 	case cluster.Failover:
-		if e.Proof == nil || !e.Proof.Of(e.At.ID) {
+		if e.Proof == nil || !e.Proof.Of(plan.Server(e.At.ID)) {
 			return true, fmt.Errorf("%s: %w", e, errUnproven)
 		}
 		return true, a.failover(ctx, c, e)
@@ -157,7 +158,7 @@ func (a Cluster) command(ctx context.Context, effect fsm.Effect) error {
 	case cluster.RaiseEpoch:
 		return a.raiseEpoch(ctx, e)
 	case cluster.ForgetSlotOwner:
-		if e.Proof == nil || !e.Proof.Of(e.ID) {
+		if e.Proof == nil || !e.Proof.Of(plan.Server(e.ID)) {
 			return fmt.Errorf("%s: %w", e, errUnproven)
 		}
 		return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.ForgetSlotOwner(ctx, target(m), e.ID)) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
@@ -76,7 +77,7 @@ var classes = map[error]fsm.ErrorClass{
 // raiseEpoch: if it were wrong, who was elected in the server's place would lose what was written since. So it must be
 // proven, and the server says once more what it is.
 func (a Cluster) raiseEpoch(ctx context.Context, e cluster.RaiseEpoch) error {
-	if e.Proof == nil || !e.Proof.Of(e.At.ID) {
+	if e.Proof == nil || !e.Proof.Of(plan.Server(e.At.ID)) {
 		return fmt.Errorf("%s: %w", e, errUnproven)
 	}
 	return classify(e.At.Pod, a.servers.RaiseEpoch(ctx, target(e.At), e.Above))
@@ -84,7 +85,7 @@ func (a Cluster) raiseEpoch(ctx context.Context, e cluster.RaiseEpoch) error {
 
 // forget lets servers forget others, of which all must be proven to be of no worth.
 func (a Cluster) forget(ctx context.Context, e cluster.Forget) error {
-	if e.Proof == nil || slices.ContainsFunc(e.IDs, func(id string) bool { return !e.Proof.Of(id) }) {
+	if e.Proof == nil || slices.ContainsFunc(e.IDs, func(id string) bool { return !e.Proof.Of(plan.Server(id)) }) {
 		return fmt.Errorf("%s: %w", e, errUnproven)
 	}
 	return each(e.At, func(m cluster.Member) error { return classify(m.Pod, a.servers.Forget(ctx, target(m), e.IDs...)) })

@@ -14,6 +14,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
@@ -41,7 +42,7 @@ func (a Upgrade) Act(ctx context.Context, u *valkeyv1.ValkeyUpgrade, effect fsm.
 // failover asks a replica to take over. If it were wrong, what the replica lacks would be
 // lost: so it needs its proof, and the upgrade as it was decided upon.
 func (a Upgrade) failover(ctx context.Context, e upgrade.Failover) error {
-	if e.Proof == nil || !e.Proof.Of(e.To.ID) || e.Proof.Forced() {
+	if e.Proof == nil || !e.Proof.Of(plan.Server(e.To.ID)) || e.Proof.Forced() {
 		return fmt.Errorf("%s: %w", e, errUnproven)
 	}
 	return classify(e.To.Pod, a.Servers.Failover(ctx, wire.Target{Addr: e.To.Addr, ID: e.To.ID}, wire.Agreed))
@@ -51,7 +52,7 @@ func (a Upgrade) failover(ctx context.Context, e upgrade.Failover) error {
 // wrong, a copy of the shard would be lost: so it needs its proof, only this very pod in this
 // very version goes, and only while the API server itself says that it would be made otherwise.
 func (a Upgrade) deletePod(ctx context.Context, u *valkeyv1.ValkeyUpgrade, e upgrade.DeletePod) error {
-	if e.Proof == nil || !e.Proof.Of(e.Name) {
+	if e.Proof == nil || !e.Proof.Of(plan.Pod(e.Name, e.UID)) {
 		return fmt.Errorf("%s: %w", e, errUnproven)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: e.Name}}

@@ -24,16 +24,18 @@ import (
 func TestAnUpgradeDestroysNothingWithoutProof(t *testing.T) {
 	for name, effect := range map[string]fsm.Effect{
 		"delete a pod":                    upgrade.DeletePod{Name: "web-0-1", UID: "a"},
-		"delete a pod by another's proof": upgrade.DeletePod{Name: "web-0-0", UID: "a", Proof: neverRanProof(t)},
+		"delete a pod by another's proof": upgrade.DeletePod{Name: "web-0-0", UID: "p1", Proof: neverRanProof(t)},
+		"delete its successor":            upgrade.DeletePod{Name: "web-0-1", UID: "p2", Proof: neverRanProof(t)},
+		"delete whoever has its name":     upgrade.DeletePod{Name: "web-0-1", Proof: neverRanProof(t)},
 		"failover":                        upgrade.Failover{To: upgrade.Member{ID: "a"}},
 	} {
-		if _, err := (Upgrade{}).Act(t.Context(), &valkeyv1.ValkeyUpgrade{}, effect); !errors.Is(err, errUnproven) {
+		if _, err := (Upgrade{Live: read.Live{Reader: shelf{}}}).Act(t.Context(), &valkeyv1.ValkeyUpgrade{}, effect); !errors.Is(err, errUnproven) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// neverRanProof allows to delete web-0-1.
+// neverRanProof allows to delete web-0-1, as long as it is p1.
 func neverRanProof(t *testing.T) plan.PodProof {
 	t.Helper()
 	proof, doubt := plan.ProveDeletePod(topology.Nodes{{Pod: topology.Pod{Name: "web-0-1", UID: "p1", NeverRan: true}}}, "web-0-1", 0)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/proof"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -274,5 +275,11 @@ func (e RaiseEpoch) Evidence() string { return plan.Evidence(e.Proof) }
 // Evidence implements fsm.Proven.
 func (e RemoveShard) Evidence() string { return plan.Evidence(e.Proof) }
 
+// Subjects implements proof.Bound.
+func (e RemoveShard) Subjects() []proof.Subject { return plan.Subjects(e.Proof) }
+
 // Evidence implements fsm.Proven.
 func (e ApplyChild) Evidence() string { return plan.Evidence(e.Proof) }
+
+// Subjects implements proof.Bound.
+func (e ApplyChild) Subjects() []proof.Subject { return plan.Subjects(e.Proof) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -134,7 +135,7 @@ func TestAllThatGoAreForgottenAtOnce(t *testing.T) {
 		t.Errorf("%s: %+v", e, e)
 	}
 	for _, id := range e.IDs {
-		if !e.Proof.Of(id) {
+		if !e.Proof.Of(plan.Server(id)) {
 			t.Errorf("%s may not be forgotten", id)
 		}
 	}

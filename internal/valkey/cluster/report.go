@@ -11,7 +11,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
-	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
+	"github.com/statecraft-dev/statecraft/internal/proof"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -36,7 +36,7 @@ func Wanted(c *valkeyv1.ValkeyCluster) Shape {
 func report(out *valkeyv1.ValkeyCluster, in input, p fsm.Pass) {
 	noteFailover(out, in, p.Outcomes)
 	notePlan(out, in)
-	out.Status.Proofs = plan.Record(out.Status.Proofs, in.Now, p.Outcomes)
+	out.Status.Proofs = proof.Record(out.Status.Proofs, in.Now, p.Outcomes)
 	noteAccess(out, in.World)
 	s, w := &out.Status, in.World
 	s.Endpoint = fmt.Sprintf("%s.%s.svc:%d", out.Name, out.Namespace, valkeyv1.ClientPort)

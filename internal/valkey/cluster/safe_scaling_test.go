@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -107,7 +108,7 @@ func safeReset(in input, e Reset) error {
 func safeForget(in input, e Forget) error {
 	for _, id := range e.IDs {
 		n, answers := in.World.Nodes.ByID(id)
-		if answers && !leaves(in, n) || ownsSlots(in.World, id) || e.Proof == nil || !e.Proof.Of(id) {
+		if answers && !leaves(in, n) || ownsSlots(in.World, id) || e.Proof == nil || !e.Proof.Of(plan.Server(id)) {
 			return errors.New("lets a server be forgotten that is needed")
 		}
 		if answers && onlyCopy(in, n) {
@@ -129,7 +130,7 @@ func onlyCopy(in input, n topology.Node) bool {
 
 func safeFailover(w World, e Failover) error {
 	n, _ := w.Nodes.ByID(e.At.ID)
-	if e.Proof == nil || !e.Proof.Of(e.At.ID) {
+	if e.Proof == nil || !e.Proof.Of(plan.Server(e.At.ID)) {
 		return errors.New("lets a server take over without proof")
 	}
 	if e.Proof.Forced() {

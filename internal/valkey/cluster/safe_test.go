@@ -8,6 +8,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -121,7 +122,7 @@ func replaces(in input, e fsm.Effect) bool {
 	case ForgetSlotOwner:
 		_, answers := w.Nodes.ByID(e.ID)
 		followed := slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server.Self().Follows == e.ID })
-		return !answers && !followed && e.Proof != nil && e.Proof.Of(e.ID)
+		return !answers && !followed && e.Proof != nil && e.Proof.Of(plan.Server(e.ID))
 	}
 	return false
 }

@@ -3,16 +3,21 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/statecraft-dev/statecraft/internal/proof"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 // Proof is the evidence that allows one thing that cannot be undone. Only this package
 // makes one, out of what was seen, so whoever holds one may do what it is for, and
 // nothing else. Nil is no proof.
 type Proof interface {
-	// Of says that it is the proof for this subject: the ID of a server, the name of a
-	// pod, or a set of slots.
-	Of(subject string) bool
+	// Of says that it is the proof for this very subject: a Server, a Pod, or Slots.
+	Of(subject proof.Subject) bool
+	// Subjects are all that it is the proof for.
+	Subjects() []proof.Subject
 	// String says what was seen, for a status and its events.
 	fmt.Stringer
 	sealed()
@@ -61,24 +66,46 @@ type (
 	}
 )
 
+// Pod is a pod as the subject of a proof. One that is made anew under its name is another.
+func Pod(name, uid string) proof.Subject {
+	return proof.Subject{Kind: "Pod", Name: name, UID: types.UID(uid)}
+}
+
+// Server is a server as the subject of a proof: its ID is never given to another.
+func Server(id string) proof.Subject {
+	return proof.Subject{Kind: "server", Name: id, UID: types.UID(id)}
+}
+
+// Slots are a set of slots as the subject of a proof.
+func Slots(s topology.Slots) proof.Subject {
+	return proof.Subject{Kind: "slots", Name: string(s), UID: types.UID(s)}
+}
+
+func servers(ids []string) (subjects []proof.Subject) {
+	for _, id := range ids {
+		subjects = append(subjects, Server(id))
+	}
+	return subjects
+}
+
+// pods are those of these names, as they were seen.
+func pods(n topology.Nodes, names []string) (subjects []proof.Subject) {
+	for _, m := range n {
+		if slices.Contains(names, m.Name) {
+			subjects = append(subjects, Pod(m.Name, m.UID))
+		}
+	}
+	return subjects
+}
+
 // evidence is what every proof is made of: whom it is about, and what was seen.
-type evidence struct{ subjects, seen string }
-
-const between = "\n" // which is in no name of a pod, no ID and no slots
-
-func evidenceOf(seen string, subjects ...string) evidence {
-	return evidence{subjects: strings.Join(subjects, between), seen: seen}
-}
-
-// Of implements Proof.
-func (e evidence) Of(subject string) bool {
-	return subject != "" && slices.Contains(strings.Split(e.subjects, between), subject)
-}
-
-// String implements Proof.
-func (e evidence) String() string { return e.seen }
+type evidence struct{ proof.Evidence }
 
 func (evidence) sealed() {}
+
+func evidenceOf(seen string, subjects ...proof.Subject) evidence {
+	return evidence{proof.New(seen, subjects...)}
+}
 
 type (
 	forgetProof          struct{ evidence }
@@ -95,6 +122,14 @@ type (
 	podProof    struct{ evidence }
 	shrinkProof struct{ evidence }
 )
+
+// Subjects are whom a proof is about; none if there is no proof.
+func Subjects(p Proof) []proof.Subject {
+	if p == nil {
+		return nil
+	}
+	return p.Subjects()
+}
 
 // Evidence is what a proof rests on, in words; "" if there is none.
 func Evidence(p Proof) string {

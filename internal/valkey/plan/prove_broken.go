@@ -31,7 +31,7 @@ func ProveDeleteBroken(n topology.Nodes, pod string, lag int64) (proof PodProof,
 		return nil, doubt
 	}
 	seen := fmt.Sprintf("%s does not answer, and nobody sees slots at it; %d other copies of its shard are in sync; %d slots are served", pod, copies, topology.TotalSlots)
-	return podProof{evidenceOf(seen, pod)}, ""
+	return podProof{evidenceOf(seen, Pod(m.Name, m.UID))}, ""
 }
 
 // unseenOwner is a server that somebody sees with slots and that does not answer.

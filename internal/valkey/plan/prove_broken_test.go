@@ -13,7 +13,7 @@ func TestProveDeleteBroken(t *testing.T) {
 			change(n)
 		}
 	}
-	prove(t, "web-0-1", map[string]proofCase{
+	prove(t, Pod("web-0-1", id(1)), map[string]proofCase{
 		"it does not answer, all others are well": {silent(func(topology.Nodes) {}), ""},
 		"it answers":                       {func(topology.Nodes) {}, "answers"},
 		"it does not exist":                {silent(func(n topology.Nodes) { n[1].UID = "" }), "does not exist"},

@@ -37,7 +37,7 @@ func ProveRaiseEpoch(n topology.Nodes, id string) (proof EpochProof, doubt strin
 		}
 	}
 	seen := fmt.Sprintf("all see %s with its slots [%s] in epoch %d, and none is on its way", primary.Name, primary.Server.Self().Slots, primary.Server.Self().Epoch)
-	return epochProof{evidenceOf(seen, id)}, ""
+	return epochProof{evidenceOf(seen, Server(id))}, ""
 }
 
 // whyDisputed is what one server knows that speaks against a primary. Who holds nothing has no say.

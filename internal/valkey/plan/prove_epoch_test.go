@@ -29,7 +29,7 @@ func TestProveRaiseEpoch(t *testing.T) {
 			n[2].Server.Open = []topology.OpenSlot{{Slot: 7, Importing: true, Peer: id(0)}}
 		}, "open"},
 	}
-	prove(t, id(0), cases, func(n topology.Nodes) (Proof, string) {
+	prove(t, Server(id(0)), cases, func(n topology.Nodes) (Proof, string) {
 		p, doubt := ProveRaiseEpoch(n, id(0))
 		if p == nil {
 			return nil, doubt

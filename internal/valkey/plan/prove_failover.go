@@ -19,7 +19,7 @@ func ProveFailover(n topology.Nodes, to string, lag int64) (proof FailoverProof,
 	primary, _ := n.ByID(candidate.Server.Self().Follows)
 	seen := fmt.Sprintf("%s is at %d of %d of %s; %d voters back it in epoch %d", candidate.Name, candidate.Server.Offset,
 		primary.Server.Offset, primary.Name, len(n.Voters()), primary.Server.Self().Epoch)
-	return failoverProof{evidence: evidenceOf(seen, to)}, ""
+	return failoverProof{evidence: evidenceOf(seen, Server(to))}, ""
 }
 
 // Slack is by how much a replica may have lost its link before its primary ended: both
@@ -49,7 +49,7 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 		end = "refuses connections, and nobody has one to it"
 	}
 	seen := fmt.Sprintf("its primary %s; %s is the best of %d copies, at %d, and a majority of primaries answers", end, candidate.Name, copies, candidate.Server.Offset)
-	return failoverProof{evidence: evidenceOf(seen, to), forced: true}, ""
+	return failoverProof{evidence: evidenceOf(seen, Server(to)), forced: true}, ""
 }
 
 // whyNotNewest is why a replica may not be the newest copy of its primary, which ended so long ago;

@@ -22,7 +22,7 @@ func ProveForget(n topology.Nodes, id string) (proof ForgetProof, doubt string) 
 		return nil, doubt
 	}
 	seen := id + ": nobody answers to it, and no server sees slots or a replica of it"
-	return forgetProof{evidenceOf(seen, id)}, ""
+	return forgetProof{evidenceOf(seen, Server(id))}, ""
 }
 
 // whyNeeded is who still needs one of these servers, in words. That they need each other does not count.

@@ -31,7 +31,7 @@ func ProveForgetLeaving(n topology.Nodes, leaving []string, lag int64) (proof Fo
 		seen = append(seen[:mostTold], fmt.Sprintf("%d more likewise", more))
 	}
 	words := strings.Join(seen, "; ") + "; those that stay serve everything without them"
-	return forgetProof{evidenceOf(words, ids...)}, ""
+	return forgetProof{evidenceOf(words, servers(ids)...)}, ""
 }
 
 // mostTold is how many servers a proof tells of one by one.

@@ -28,7 +28,7 @@ func ProveForgetSlotOwner(n topology.Nodes, id string) (proof ForgetSlotOwnerPro
 		return nil, "there is no shard without anything"
 	}
 	seen := fmt.Sprintf("%s: all answer, nobody to it, nobody follows it, and a shard came back empty", id)
-	return forgetSlotOwnerProof{evidenceOf(seen, id)}, ""
+	return forgetSlotOwnerProof{evidenceOf(seen, Server(id))}, ""
 }
 
 // whyNotGone is why a server that answers may know more of one that is gone.

@@ -34,7 +34,7 @@ func TestProveForgetSlotOwner(t *testing.T) {
 			}
 		}
 	}
-	prove(t, id(2), map[string]proofCase{
+	prove(t, Server(id(2)), map[string]proofCase{
 		"all is lost":             {lostShard, ""},
 		"it has no address":       {also(func(n topology.Nodes) { seen(n, 0, func(p *topology.Peer) { p.State = topology.Unlocated }) }), ""},
 		"nothing is lost":         {func(topology.Nodes) {}, "answers to it"},

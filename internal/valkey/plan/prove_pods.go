@@ -17,7 +17,7 @@ func ProveDeletePod(n topology.Nodes, pod string, lag int64) (proof PodProof, do
 	}
 	m := n[i]
 	if m.NeverRan {
-		return podProof{evidenceOf(pod+" has never run", pod)}, ""
+		return podProof{evidenceOf(pod+" has never run", Pod(m.Name, m.UID))}, ""
 	}
 	if m.Server == nil {
 		return nil, pod + " does not answer: what it is and has is not known"
@@ -33,7 +33,7 @@ func ProveDeletePod(n topology.Nodes, pod string, lag int64) (proof PodProof, do
 		return nil, doubt
 	}
 	seen := fmt.Sprintf("%s is no primary; %d other copies of its shard are in sync; %d slots are served", pod, copies, topology.TotalSlots)
-	return podProof{evidenceOf(seen, pod)}, ""
+	return podProof{evidenceOf(seen, Pod(m.Name, m.UID))}, ""
 }
 
 // whyNotServed is what is missing for all slots to be served, and by a majority that lives.

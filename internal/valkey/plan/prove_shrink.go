@@ -47,5 +47,5 @@ func ProveShrink(n topology.Nodes, leaving []string, lag int64) (proof ShrinkPro
 		return nil, fmt.Sprintf("%s still lists %s", by.Name, id)
 	}
 	seen := fmt.Sprintf("%d nodes stay, serve %d slots and know nobody else; %d that go hold nothing else", len(stay), topology.TotalSlots, len(leaving))
-	return shrinkProof{evidenceOf(seen, leaving...)}, ""
+	return shrinkProof{evidenceOf(seen, pods(n, leaving)...)}, ""
 }

@@ -42,7 +42,7 @@ func ProveSetSlotNode(n topology.Nodes, g Given) (proof SlotProof, doubt string)
 		}
 	}
 	seen := fmt.Sprintf("%s sends on slots %s to %s and holds no key of them", source.Name, g.Slots, target.Name)
-	return slotProof{evidence: evidenceOf(seen, string(g.Slots)), owner: g.Target}, ""
+	return slotProof{evidence: evidenceOf(seen, Slots(g.Slots)), owner: g.Target}, ""
 }
 
 // whyNotGiven is what keeps a slot from being the target's: the source may still take new

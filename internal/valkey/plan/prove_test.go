@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/proof"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -68,24 +69,26 @@ type proofCase struct {
 
 // prove runs a table of worlds: each either has a proof of the subject, and of nothing
 // else, or words.
-func prove(t *testing.T, subject string, cases map[string]proofCase, by func(topology.Nodes) (Proof, string)) {
+func prove(t *testing.T, subject proof.Subject, cases map[string]proofCase, by func(topology.Nodes) (Proof, string)) {
 	t.Helper()
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			n := sound()
 			c.change(n)
-			proof, doubt := by(n)
+			proven, doubt := by(n)
 			if c.doubt != "" {
-				if proof != nil || !strings.Contains(doubt, c.doubt) {
-					t.Errorf("proof %v, doubt %q", proof, doubt)
+				if proven != nil || !strings.Contains(doubt, c.doubt) {
+					t.Errorf("proof %v, doubt %q", proven, doubt)
 				}
 				return
 			}
-			if doubt != "" || proof == nil {
+			if doubt != "" || proven == nil {
 				t.Fatalf("doubt %q", doubt)
 			}
-			if !proof.Of(subject) || proof.Of("") || proof.Of(subject+"0") || proof.String() == "" {
-				t.Errorf("it is of something else: %s", proof)
+			other, successor := subject, subject
+			other.Name, successor.UID = subject.Name+"0", subject.UID+"0"
+			if !proven.Of(subject) || proven.Of(proof.Subject{}) || proven.Of(other) || proven.Of(successor) || proven.String() == "" {
+				t.Errorf("it is of something else: %s", proven)
 			}
 		})
 	}
@@ -100,7 +103,7 @@ func plainly[P Proof](proof P, doubt string) (Proof, string) {
 }
 
 func TestProveFailover(t *testing.T) {
-	prove(t, id(1), map[string]proofCase{
+	prove(t, Server(id(1)), map[string]proofCase{
 		"all is well":     {change: func(topology.Nodes) {}},
 		"it lags behind":  {change: func(n topology.Nodes) { n[1].Server.Offset = 0 }, doubt: "1000 bytes behind"},
 		"a voter doubts":  {change: func(n topology.Nodes) { n[4].Server.View[1].State = topology.Suspected }, doubt: "web-2-0 calls"},
@@ -123,7 +126,7 @@ func TestProveForcedFailover(t *testing.T) {
 	after := func(more func(n topology.Nodes)) func(topology.Nodes) {
 		return func(n topology.Nodes) { died(n); more(n) }
 	}
-	prove(t, id(1), map[string]proofCase{
+	prove(t, Server(id(1)), map[string]proofCase{
 		"the primary has ended":         {change: died},
 		"its pod is gone":               {change: after(func(n topology.Nodes) { n[0].Ended, n[0].UID = false, "" })},
 		"the link is not seen down yet": {change: after(func(n topology.Nodes) { n[1].Server.Synced = true })},
@@ -167,7 +170,7 @@ func TestProveForcedFailoverFromOneThatRefuses(t *testing.T) {
 		n[3].Shard = 0
 		n[3].Server.View[3].Follows, n[3].Server.Offset, n[3].Server.Synced = id(0), 999, synced
 	}
-	prove(t, id(1), map[string]proofCase{
+	prove(t, Server(id(1)), map[string]proofCase{
 		"nobody has a connection":            {change: refuses},
 		"nor has another replica":            {change: after(func(n topology.Nodes) { second(n, false) })},
 		"another replica has one":            {change: after(func(n topology.Nodes) { second(n, true) }), doubt: "web-0-0 refuses connections, and web-1-1 has one"},
@@ -193,7 +196,7 @@ func TestProveForget(t *testing.T) {
 	after := func(more func(n topology.Nodes)) func(topology.Nodes) {
 		return func(n topology.Nodes) { gone(n); more(n) }
 	}
-	prove(t, id(5), map[string]proofCase{
+	prove(t, Server(id(5)), map[string]proofCase{
 		"its pod is gone":             {change: gone},
 		"its pod has ended":           {change: after(func(n topology.Nodes) { n[5].UID, n[5].Ended = "x", true })},
 		"its pod lost its labels":     {change: after(func(n topology.Nodes) { n[5].Stray = true }), doubt: "web-2-1 is silent and may be the one to forget"},
@@ -222,7 +225,7 @@ func TestProveSetSlotNode(t *testing.T) {
 	after := func(more func(n topology.Nodes)) func(topology.Nodes) {
 		return func(n topology.Nodes) { open(n); more(n) }
 	}
-	prove(t, "5-6", map[string]proofCase{
+	prove(t, Slots("5-6"), map[string]proofCase{
 		"both ends are open and the source is empty": {change: open},
 		"the target owns one already": {change: after(func(n topology.Nodes) {
 			n[2].Server.Open = n[2].Server.Open[:1]
@@ -256,7 +259,7 @@ func TestProveSetSlotNode(t *testing.T) {
 }
 
 func TestProveDeletePod(t *testing.T) {
-	prove(t, "web-0-1", map[string]proofCase{
+	prove(t, Pod("web-0-1", id(1)), map[string]proofCase{
 		"a replica":                             {change: func(topology.Nodes) {}},
 		"it has never run":                      {change: func(n topology.Nodes) { n[1].Server, n[1].NeverRan, n[0].Server = nil, true, nil }},
 		"it holds nothing":                      {change: func(n topology.Nodes) { reset(n, 1) }},
@@ -280,7 +283,7 @@ func TestProveDeletePod(t *testing.T) {
 			n[2].Server.View[2].Slots = topology.Share(1, 3).With(topology.Share(0, 3))
 		}, doubt: "nobody owns the slots of shard 0"},
 	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveDeletePod(n, "web-0-1", 10)) })
-	prove(t, "web-0-0", map[string]proofCase{
+	prove(t, Pod("web-0-0", id(0)), map[string]proofCase{
 		"a primary": {change: func(topology.Nodes) {}, doubt: "web-0-0 is a primary and holds"},
 	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveDeletePod(n, "web-0-0", 10)) })
 }
@@ -295,7 +298,7 @@ func vacate(n topology.Nodes) {
 // dismiss is the proof of one of those that go.
 func dismiss(n topology.Nodes, leaving []string, id string) (Proof, string) {
 	p, doubt := ProveForgetLeaving(n, leaving, 10)
-	if doubt == "" && !p.Of(id) {
+	if doubt == "" && !p.Of(Server(id)) {
 		return nil, "no server whose pod is to go"
 	}
 	return plainly(p, doubt)
@@ -308,7 +311,7 @@ func TestProveForgetLeaving(t *testing.T) {
 	after := func(more func(n topology.Nodes)) func(topology.Nodes) {
 		return func(n topology.Nodes) { vacate(n); more(n) }
 	}
-	prove(t, replica, map[string]proofCase{
+	prove(t, Server(replica), map[string]proofCase{
 		"its shard has no slots":                  {change: vacate},
 		"it has keys of another":                  {change: after(func(n topology.Nodes) { n[5].Server.View[5].Follows, n[5].Server.Empty = id(0), false })},
 		"it stays":                                {change: after(func(topology.Nodes) { leaving = []string{"web-1-1"} }), doubt: "no server whose pod is to go"},
@@ -326,7 +329,7 @@ func TestProveForgetLeaving(t *testing.T) {
 		leaving = []string{"web-2-0", "web-2-1"}
 		return p, doubt
 	})
-	prove(t, primary, map[string]proofCase{
+	prove(t, Server(primary), map[string]proofCase{
 		"its replica is forgotten":     {change: after(func(n topology.Nodes) { forget(n[:4], 5) })},
 		"its replica goes, too":        {change: vacate},
 		"another's replica follows it": {change: after(func(n topology.Nodes) { n[1].Server.View[3].Follows = id(4) }), doubt: "web-0-1 sees " + id(3) + " follow"},
@@ -348,7 +351,7 @@ func TestProveShrink(t *testing.T) {
 	after := func(more func(n topology.Nodes)) func(topology.Nodes) {
 		return func(n topology.Nodes) { emptied(n); more(n) }
 	}
-	prove(t, "web-2-0", map[string]proofCase{
+	prove(t, Pod("web-2-0", id(4)), map[string]proofCase{
 		"emptied and forgotten":         {change: emptied},
 		"one that goes is silent":       {change: after(func(n topology.Nodes) { n[5].Server = nil })},
 		"one that goes is a copy":       {change: after(func(n topology.Nodes) { n[5].Server.View[5].Follows, n[5].Server.Empty = id(0), false })},

@@ -3,6 +3,7 @@ package upgrade
 import (
 	"fmt"
 
+	"github.com/statecraft-dev/statecraft/internal/proof"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -47,6 +48,9 @@ func memberOf(n topology.Node) Member {
 
 // Evidence implements fsm.Proven.
 func (e DeletePod) Evidence() string { return plan.Evidence(e.Proof) }
+
+// Subjects implements proof.Bound.
+func (e DeletePod) Subjects() []proof.Subject { return plan.Subjects(e.Proof) }
 
 // Evidence implements fsm.Proven.
 func (e Failover) Evidence() string { return plan.Evidence(e.Proof) }

@@ -9,8 +9,8 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/proof"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
-	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -23,7 +23,7 @@ func report(out *valkeyv1.ValkeyUpgrade, in input, p fsm.Pass) {
 	if s.ClusterUID == "" && w.Cluster.Sight == Here {
 		s.ClusterUID = w.Cluster.UID
 	}
-	s.Approval, s.Proofs = "", plan.Record(s.Proofs, in.Now, p.Outcomes)
+	s.Approval, s.Proofs = "", proof.Record(s.Proofs, in.Now, p.Outcomes)
 	if s.Phase == InProgress || s.Phase == RollingBack {
 		for i := range s.Shards {
 			reportShard(in, &s.Shards[i], record(was, int(s.Shards[i].Index)))

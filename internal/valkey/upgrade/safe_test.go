@@ -9,6 +9,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -75,7 +76,7 @@ func safeDelete(in input, effect fsm.Effect) error {
 		return nil
 	}
 	i := slices.IndexFunc(in.World.Nodes, func(n topology.Node) bool { return n.Name == e.Name && n.UID == e.UID && n.UID != "" })
-	if e.Proof == nil || !e.Proof.Of(e.Name) {
+	if e.Proof == nil || !e.Proof.Of(plan.Pod(e.Name, e.UID)) {
 		return errors.New("deletes without a proof")
 	}
 	if i < 0 || !in.World.Nodes[i].Outdated || in.World.Nodes[i].Leaving {
@@ -122,7 +123,7 @@ func safeFailover(in input, step fsm.Step[*valkeyv1.ValkeyUpgrade], effect fsm.E
 		return nil
 	}
 	to, found := in.World.Nodes.ByID(e.To.ID)
-	if e.Proof == nil || !e.Proof.Of(e.To.ID) || e.Proof.Forced() || !found || to.Outdated {
+	if e.Proof == nil || !e.Proof.Of(plan.Server(e.To.ID)) || e.Proof.Forced() || !found || to.Outdated {
 		return errors.New("fails over without a proof")
 	}
 	rec := record(in.Obj, to.Shard)
