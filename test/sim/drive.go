@@ -29,8 +29,8 @@ var errStuck = errors.New("nothing more will happen")
 
 // until lets happen what can until the condition holds and nothing is left to do
 // at that moment.
-func (r *run) until(ctx context.Context, condition func() error) error {
-	deadline := r.now().Add(patience)
+func (r *run) until(ctx context.Context, within time.Duration, condition func() error) error {
+	deadline := r.now().Add(within)
 	r.passes = 0
 	for steps := 0; ctx.Err() == nil && r.passes < mostPasses && steps < mostSteps; steps++ {
 		if r.step(ctx) {
@@ -48,6 +48,14 @@ func (r *run) until(ctx context.Context, condition func() error) error {
 		return ctx.Err()
 	}
 	return fmt.Errorf("no answer after %d passes: %w", r.passes, condition())
+}
+
+// patience is how long a step may take. A fault may cost any time.
+func (r *run) patience(s Step) time.Duration {
+	if s.Within > 0 && r.plan.Fault == "" {
+		return s.Within
+	}
+	return patience
 }
 
 // during lets happen what does within a time.

@@ -76,7 +76,7 @@ func (r *run) perform(ctx context.Context) error {
 		if err := step.Do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", step.Name, err)
 		}
-		if err := r.until(ctx, step.Until); err != nil {
+		if err := r.until(ctx, r.patience(step), step.Until); err != nil {
 			if r.end = r.otherEnd(); r.end == "" {
 				r.diverge("after %q: %v", step.Name, err)
 			}

@@ -76,6 +76,8 @@ type Step struct {
 	// Until is nil when the controllers have answered. It looks at what was written,
 	// through World.Find, and makes no call.
 	Until func() error
+	// Within is how soon they must have, where no fault strikes; 0 is any time.
+	Within time.Duration
 	// Calm says that no fault strikes in this step: another story is about it.
 	Calm bool
 }

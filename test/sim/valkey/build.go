@@ -22,6 +22,9 @@ func (s *story) build(c *sim.Cell) {
 	c.Sample(parts.Sampler)
 	c.Work(work)
 	upgrades, clusters := valkey.NewUpgrade(env, parts), valkey.NewCluster(env, parts)
+	if s.deaf {
+		clusters.Machine = deafened()
+	}
 	c.Cache(append(valkey.Caches(), kube.ReservationLeases(harness.SystemNamespace))...)
 	c.Index(valkey.Indexes()...)
 	c.Add(sim.Controller{Reconciler: upgrades, Kind: upgradeKind, Echo: upgrades.Store.Wrote, Wakes: valkey.UpgradeWakes()})

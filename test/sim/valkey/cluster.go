@@ -49,7 +49,7 @@ var (
 func Subjects() []*sim.Subject {
 	return []*sim.Subject{
 		subject("cluster-forms", openForms), subject("cluster-scales", openScales), subject("cluster-upgrades", openUpgrades),
-		subject("cluster-upgrade-goes-back", openGoesBack),
+		subject("cluster-upgrade-goes-back", openGoesBack), subject("cluster-waits-its-turn", openWaitsItsTurn),
 	}
 }
 
@@ -72,6 +72,7 @@ type story struct {
 	cluster *valkeyv1.ValkeyCluster
 	upgrade *valkeyv1.ValkeyUpgrade
 	before  map[string]types.UID // pods, when the upgrade was made
+	deaf    bool                 // holds of clusters are not looked at again: see Deaf
 
 	mu      sync.Mutex
 	stands  bool                      // the cluster was formed, and serves from now on
