@@ -115,7 +115,7 @@ func TestSamplerKeepsNothingOfWhatIsGone(t *testing.T) {
 		if s.kept() < 2 {
 			t.Fatal("a slow one is not remembered")
 		}
-		elapse(700 * time.Millisecond) // in the middle of a look
+		elapse(1200 * time.Millisecond) // in the middle of a look
 		s.Every(alice, 0)
 		elapse(time.Second)
 		if n := s.kept(); n != 0 {

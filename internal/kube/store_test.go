@@ -63,7 +63,7 @@ func TestStoreForgetsWhatIsGone(t *testing.T) {
 			anew := &kubetest.Lamp{}
 			anew.Namespace, anew.Name, anew.UID = lampKey.Namespace, lampKey.Name, "another"
 			b.server.put(anew)
-			b.server.lamps[lampKey].ResourceVersion = "0"
+			b.server.lamps[lampKey].ResourceVersion = "1"
 		},
 	} {
 		t.Run(how, func(t *testing.T) {

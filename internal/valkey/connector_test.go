@@ -75,7 +75,7 @@ func TestConnectionsAndSecretsGoWithTheirCluster(t *testing.T) {
 		one := s.(session).of
 		c.end(o, d, p)
 		if d.kept() != 0 {
-			t.Errorf("%s: %d are kept", what, d.kept())
+			t.Fatalf("%s: %d are kept", what, d.kept())
 		}
 		harness.Eventually(t, within, poll, func() error {
 			one.mu.Lock()

@@ -14,6 +14,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
+	"github.com/statecraft-dev/statecraft/internal/valkey/observe"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
 
@@ -91,13 +92,34 @@ const ofCluster = "ofCluster"
 
 // Indexes are those of the area's kinds.
 func Indexes() []kube.Index {
-	return []kube.Index{{Of: &valkeyv1.ValkeyUpgrade{}, Name: ofCluster, Values: func(obj client.Object) []string {
-		u := obj.(*valkeyv1.ValkeyUpgrade)
-		if upgrade.Ended(u.Status.Phase) {
-			return nil
-		}
-		return []string{u.Spec.ClusterRef.Name}
-	}}}
+	return []kube.Index{
+		{Of: &valkeyv1.ValkeyUpgrade{}, Name: ofCluster, Values: clusterToUpgrade},
+		{Of: &valkeyv1.ValkeyUpgrade{}, Name: observe.ByOwner, Values: ownerOf},
+		{Of: &corev1.Pod{}, Name: observe.ByCluster, Values: labelledCluster},
+		{Of: &appsv1.StatefulSet{}, Name: observe.ByCluster, Values: labelledCluster},
+	}
+}
+
+func clusterToUpgrade(obj client.Object) []string {
+	u := obj.(*valkeyv1.ValkeyUpgrade)
+	if upgrade.Ended(u.Status.Phase) {
+		return nil
+	}
+	return []string{u.Spec.ClusterRef.Name}
+}
+
+func ownerOf(obj client.Object) []string {
+	if owner := metav1.GetControllerOf(obj); owner != nil {
+		return []string{string(owner.UID)}
+	}
+	return nil
+}
+
+func labelledCluster(obj client.Object) []string {
+	if name := obj.GetLabels()[valkeyv1.ClusterLabel]; name != "" {
+		return []string{name}
+	}
+	return nil
 }
 
 // upgradesOfPart are the upgrades of the cluster whose name a pod or a StatefulSet bears.

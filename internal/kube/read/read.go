@@ -34,6 +34,9 @@ type InNamespace = client.InNamespace
 // can be relied on, not what was not.
 var FromWatchCache = &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 
+// Fields limits a list of the cache to objects with this value in an index.
+type Fields = client.MatchingFields
+
 // Labels limits a list to objects with these labels.
 type Labels = client.MatchingLabels
 

@@ -47,7 +47,7 @@ func (o Cluster) upgrade(ctx context.Context, c *valkeyv1.ValkeyCluster, holder 
 // ownUpgrades are those that the cluster made.
 func (o Cluster) ownUpgrades(ctx context.Context, c *valkeyv1.ValkeyCluster) (own []cluster.OwnUpgrade, err error) {
 	var list valkeyv1.ValkeyUpgradeList
-	if err := o.Cached.List(ctx, &list, read.InNamespace(c.Namespace)); err != nil {
+	if err := o.Cached.List(ctx, &list, read.InNamespace(c.Namespace), read.Fields{ByOwner: string(c.UID)}); err != nil {
 		return nil, fmt.Errorf("list upgrades: %w", err)
 	}
 	for i := range list.Items {

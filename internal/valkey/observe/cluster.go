@@ -21,6 +21,12 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
 
+// The indexes by which caches are read: a namespace may have many clusters, and every pass of each reads some.
+const (
+	ByCluster = "cluster" // pods and StatefulSets, by the cluster that their label names
+	ByOwner   = "owner"   // upgrades, by the UID of their controller
+)
+
 // How old what a server said may be: less than the time between two looks while
 // something is being made, more than it while all rests.
 const (
@@ -117,7 +123,7 @@ type record struct {
 // shards are the StatefulSets of the cluster that exist, by name.
 func (o Cluster) shards(ctx context.Context, c *valkeyv1.ValkeyCluster, formed bool) (map[string]*appsv1.StatefulSet, error) {
 	var list appsv1.StatefulSetList
-	if err := o.Cached.List(ctx, &list, read.InNamespace(c.Namespace), read.Labels(spec.Labels(c))); err != nil {
+	if err := o.Cached.List(ctx, &list, read.InNamespace(c.Namespace), read.Fields{ByCluster: c.Name}); err != nil {
 		return nil, fmt.Errorf("list StatefulSets: %w", err)
 	}
 	shards := map[string]*appsv1.StatefulSet{}

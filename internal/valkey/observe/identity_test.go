@@ -62,7 +62,10 @@ func (s shelf) Get(_ context.Context, key read.Key, obj client.Object, _ ...clie
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-func (s shelf) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+func (s shelf) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if by := (&client.ListOptions{}).ApplyOptions(opts).FieldSelector; by == nil || by.Empty() {
+		return fmt.Errorf("%T: all are listed, and not those of an index", list)
+	}
 	if pods, is := list.(*corev1.PodList); is {
 		pods.Items = s.pods
 	}

@@ -147,7 +147,7 @@ func (o Cluster) outdated(ctx context.Context, p *corev1.Pod, shard *appsv1.Stat
 // podsOf lists the pods that bear the name of a cluster.
 func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod, error) {
 	var pods corev1.PodList
-	err := cached.List(ctx, &pods, read.InNamespace(key.Namespace), read.Labels{valkeyv1.ClusterLabel: key.Name})
+	err := cached.List(ctx, &pods, read.InNamespace(key.Namespace), read.Fields{ByCluster: key.Name})
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
