@@ -6,6 +6,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/statecraft-dev/statecraft/internal/podstate"
 )
 
 // State is how far a Job is.
@@ -35,9 +37,8 @@ type Verdict struct {
 func (v Verdict) Over() bool { return v.State == Succeeded || v.State == Failed }
 
 // Judge reads the verdict from the conditions of a Job. A Job whose pod is on a silent node
-// stays Ending until the pod is gone. Pods add words only; explain says why one does not run,
-// "" if it does, and may be nil.
-func Judge(j *batchv1.Job, pods []corev1.Pod, explain func(*corev1.Pod) string) Verdict {
+// stays Ending until the pod is gone. Pods add words only: how they ended, and why they do not run.
+func Judge(j *batchv1.Job, pods []corev1.Pod) Verdict {
 	for _, end := range []struct {
 		by          batchv1.JobConditionType
 		state, will State
@@ -58,11 +59,8 @@ func Judge(j *batchv1.Job, pods []corev1.Pod, explain func(*corev1.Pod) string) 
 	}
 	v := Verdict{State: Running, Why: fmt.Sprintf("Job %s is running", j.Name)}
 	for i := range pods {
-		if explain == nil {
-			break
-		}
-		if why := explain(&pods[i]); why != "" {
-			v.Why = fmt.Sprintf("Job %s: %s", j.Name, why)
+		if why := podstate.Words(&pods[i]); why != "" {
+			v.Why = fmt.Sprintf("Job %s is running: %s", j.Name, why)
 		}
 	}
 	return v

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,7 +105,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "till"}, Spec: tc.spec, Status: tc.status}
-			got := Judge(j, tc.pods, nil)
+			got := Judge(j, tc.pods)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -121,14 +122,10 @@ func ends(conditions ...batchv1.JobCondition) batchv1.JobStatus {
 
 func TestAJobThatRunsSaysWhyItsPodDoesNot(t *testing.T) {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "till"}, Status: batchv1.JobStatus{Active: 1}}
-	pods := []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
-	v := Judge(j, pods, func(p *corev1.Pod) string {
-		if p.Name == "b" {
-			return ""
-		}
-		return "pod a waits for its image"
-	})
-	if v.State != Running || v.Why != "Job till: pod a waits for its image" {
+	waits := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "till-x"}}
+	waits.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+	v := Judge(j, []corev1.Pod{waits, {}})
+	if v.State != Running || !strings.HasPrefix(v.Why, "Job till is running: No node takes pod till-x") {
 		t.Errorf("%+v", v)
 	}
 }

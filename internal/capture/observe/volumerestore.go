@@ -153,7 +153,7 @@ func (o VolumeRestore) probe(ctx context.Context, r *capturev1.VolumeRestoreRequ
 	seen := volumerestore.Probe{
 		Sight: volumerestore.ProbeRuns, UID: made.UID, ResourceVersion: made.ResourceVersion, Deleting: made.DeletionTimestamp != nil,
 	}
-	switch is := job.Judge(made, nil, nil); is.State {
+	switch is := job.Judge(made, nil); is.State {
 	case job.Succeeded:
 		seen.Sight = volumerestore.ProbePassed
 	case job.Failed:

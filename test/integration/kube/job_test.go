@@ -64,7 +64,7 @@ func (w *work) verdict() (job.Verdict, []corev1.Pod) {
 		w.t.Fatal(err)
 	}
 	w.Job = seen
-	return job.Judge(seen, pods, nil), pods
+	return job.Judge(seen, pods), pods
 }
 
 // becomes waits for a state.
