@@ -80,11 +80,7 @@ func (s *stage) teamIn(name, namespace string) *team {
 // as is a client of a person.
 func (s *stage) as(user string) client.Client {
 	s.T.Helper()
-	c, err := client.New(s.Bed.ConfigFor(user), client.Options{Scheme: s.Client.Scheme()})
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	return c
+	return harness.ClientAs(s.T, s.Bed, s.Client, user)
 }
 
 // makes something in the team's namespace, as the team.

@@ -125,11 +125,11 @@ func TestNobodyIsOwnedByNobody(t *testing.T) {
 		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 	}}
 	for _, obj := range []client.Object{checkpoint("p"), chunk("p-0"), holder} {
-		if err := accepted(t, c, obj); err != nil {
+		if err := harness.Accepted(t, c, obj); err != nil {
 			t.Fatal(err)
 		}
 		obj.SetOwnerReferences([]metav1.OwnerReference{request.KeptBy("r1", "")})
-		if err := accepted(t, c, obj); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "uid") {
+		if err := harness.Accepted(t, c, obj); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "uid") {
 			t.Error(errors.Join(fmt.Errorf("%T without the UID of its owner", obj), err))
 		}
 	}

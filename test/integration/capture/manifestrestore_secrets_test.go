@@ -27,8 +27,8 @@ func TestSecretsAreRestoredByWhoMaySeeThem(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	grant(t, s.c, "clerk", s.namespace, requests)
-	clerk := clientAs(t, s.bed, s.c, "clerk")
+	harness.Grant(t, s.c, "clerk", s.namespace, requests)
+	clerk := harness.ClientAs(t, s.bed, s.c, "clerk")
 	by := func(name string) *capturev1.ManifestRestoreRequest {
 		var r *capturev1.ManifestRestoreRequest
 		harness.Eventually(t, soon, poll, func() error {
@@ -43,7 +43,7 @@ func TestSecretsAreRestoredByWhoMaySeeThem(t *testing.T) {
 	if s.uidOf(&corev1.Secret{}, password.Name) != "" {
 		t.Error("a Secret was restored for somebody who may not see it")
 	}
-	grant(t, s.c, "clerk", s.namespace, rule("get", "", "secrets"))
+	harness.Grant(t, s.c, "clerk", s.namespace, harness.Rule("get", "", "secrets"))
 	harness.Eventually(t, soon, poll, func() error { // RBAC learns
 		return client.IgnoreNotFound(clerk.Get(t.Context(), client.ObjectKeyFromObject(password), &corev1.Secret{}))
 	})

@@ -25,7 +25,7 @@ import (
 // forged is what somebody would like to be.
 var forged = meta.Requester{
 	Username: "admin", UID: "0", Groups: []string{"system:masters"},
-	Extra: map[string]meta.ExtraValue{podName: {"trusted"}},
+	Extra: map[string]meta.ExtraValue{harness.ExtraPodName: {"trusted"}},
 }
 
 // requesterOf is where a request says who made it.
@@ -54,9 +54,9 @@ func TestARequesterCannotBeForged(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	harness.Install(t, b, area)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	grant(t, c, "forger", namespace, requests)
+	harness.Grant(t, c, "forger", namespace, requests)
 	as := b.ConfigFor("forger", "guests", "evening-shift")
-	forger, want := clientOf(t, as, c), harness.WhoAmI(t, as)
+	forger, want := harness.ClientOf(t, as, c), harness.WhoAmI(t, as)
 	if want.Username != "forger" || len(want.Groups) != 3 || len(want.Extra) == 0 {
 		t.Fatalf("the API server takes the forger for %+v", want)
 	}
@@ -95,7 +95,7 @@ func TestAForgedRequesterIsRefusedWhereNobodyStampsIt(t *testing.T) {
 	bound := bearing(b, "pod-a")
 	for name, as := range map[string]*rest.Config{"a certificate": b.Config(), "a token of a pod": bound, "nothing extra": bearing(b, "")} {
 		t.Run(name, func(t *testing.T) {
-			user, is := clientOf(t, as, c), harness.WhoAmI(t, as)
+			user, is := harness.ClientOf(t, as, c), harness.WhoAmI(t, as)
 			for field, forge := range map[string]func(*meta.Requester){
 				"spec.requester must":        func(r *meta.Requester) { r.Username = "somebody" },
 				"spec.requester.uid must":    func(r *meta.Requester) { r.UID = "0" },
@@ -106,12 +106,12 @@ func TestAForgedRequesterIsRefusedWhereNobodyStampsIt(t *testing.T) {
 					given := is.DeepCopy()
 					forge(given)
 					*requesterOf(obj) = given
-					harness.Eventually(t, soon, poll, func() error { return refused(t, user, obj, field) })
+					harness.Eventually(t, soon, poll, func() error { return harness.Refused(t, user, obj, field) })
 				}
 			}
 			for _, obj := range eachKind(namespace) {
 				*requesterOf(obj) = is.DeepCopy()
-				if err := accepted(t, user, obj); err != nil {
+				if err := harness.Accepted(t, user, obj); err != nil {
 					t.Error(err)
 				}
 			}
@@ -124,12 +124,10 @@ func bearing(b *bed.Bed, pod string) *rest.Config {
 	as := b.Config()
 	as.Impersonate = rest.ImpersonationConfig{UserName: "operator", Groups: []string{"system:masters"}}
 	if pod != "" {
-		as.Impersonate.Extra = map[string][]string{podName: {pod}, "example.com/shifts": {"early", "late"}}
+		as.Impersonate.Extra = map[string][]string{harness.ExtraPodName: {pod}, "example.com/shifts": {"early", "late"}}
 	}
 	return as
 }
-
-const podName = "authentication.kubernetes.io/pod-name"
 
 // TestTheManagerActsForOthers makes requests as the manager does for a restore of manifests: it has
 // looked at the rights of the requester itself.
@@ -137,11 +135,11 @@ func TestTheManagerActsForOthers(t *testing.T) {
 	b := bedtest.ControlPlane(t)
 	harness.Install(t, b, area)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
-	grant(t, c, harness.User(area), namespace, requests)
-	manager := clientAs(t, b, c, harness.User(area))
+	harness.Grant(t, c, harness.User(area), namespace, requests)
+	manager := harness.ClientAs(t, b, c, harness.User(area))
 	objs := append(eachKind(namespace), restore(namespace, source{request: "a", namespace: "elsewhere"}), detach(namespace, "data"))
 	for _, obj := range objs {
-		harness.Eventually(t, soon, poll, func() error { return refused(t, manager, obj, "on whose behalf") })
+		harness.Eventually(t, soon, poll, func() error { return harness.Refused(t, manager, obj, "on whose behalf") })
 		want := &meta.Requester{Username: "somebody", Groups: []string{"guests"}, Extra: forged.Extra}
 		*requesterOf(obj) = want
 		if err := manager.Create(t.Context(), obj, client.DryRunAll); err != nil {
@@ -198,9 +196,9 @@ func TestOnlyTheManagerWritesAStatus(t *testing.T) {
 	harness.Install(t, b, area)
 	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
 	everything := rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}
-	grant(t, c, "owner", namespace, everything)
-	grant(t, c, harness.User(area), namespace, everything)
-	owner, manager := clientAs(t, b, c, "owner"), clientAs(t, b, c, harness.User(area))
+	harness.Grant(t, c, "owner", namespace, everything)
+	harness.Grant(t, c, harness.User(area), namespace, everything)
+	owner, manager := harness.ClientAs(t, b, c, "owner"), harness.ClientAs(t, b, c, harness.User(area))
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`))
 	for _, obj := range eachKind(namespace) {
 		create(t, c, obj)
@@ -214,5 +212,31 @@ func TestOnlyTheManagerWritesAStatus(t *testing.T) {
 		harness.Eventually(t, soon, poll, func() error {
 			return manager.Status().Patch(t.Context(), obj.DeepCopyObject().(client.Object), patch)
 		})
+	}
+}
+
+// TestATokenOfAPodIsAnotherRequester makes requests by tokens of two pods of one account: each is
+// recorded with its own pod, and neither can claim to be the other.
+func TestATokenOfAPodIsAnotherRequester(t *testing.T) {
+	b := bedtest.ControlPlane(t)
+	harness.Install(t, b, area)
+	c, namespace := newClient(t, b), bedtest.Namespace(t, b)
+	harness.Grant(t, c, "system:serviceaccount:"+namespace+":till", namespace, requests)
+	mine, pod := harness.ConfigForPod(t, b, namespace, "till")
+	theirs, _ := harness.ConfigForPod(t, b, namespace, "till")
+	till := harness.ClientOf(t, mine, c)
+	for _, obj := range eachKind(namespace) {
+		made := obj
+		harness.Eventually(t, soon, poll, func() error {
+			made = obj.DeepCopyObject().(client.Object)
+			*requesterOf(made) = harness.WhoAmI(t, theirs)
+			return till.Create(t.Context(), made, client.DryRunAll)
+		})
+		if diff := cmp.Diff(harness.WhoAmI(t, mine), *requesterOf(made)); diff != "" {
+			t.Error(diff)
+		}
+		if uid := (*requesterOf(made)).Extra[harness.ExtraPodUID]; len(uid) != 1 || uid[0] != string(pod.UID) {
+			t.Errorf("made by a token of %v, want %s", uid, pod.UID)
+		}
 	}
 }

@@ -104,3 +104,37 @@ func TestImpersonationIsOfTheWholeUser(t *testing.T) {
 		t.Errorf("an account without rights reads a Secret: %v", err)
 	}
 }
+
+// TestATokenOfAPod shows what a token says that is bound to a pod, and that it ends with the pod.
+func TestATokenOfAPod(t *testing.T) {
+	b := bedtest.ControlPlane(t)
+	c, namespace := newClient(t, b.Config()), bedtest.Namespace(t, b)
+	cfg, pod := harness.ConfigForPod(t, b, namespace, "till")
+	_, other := harness.ConfigForPod(t, b, namespace, "till") // of the same account
+	is := harness.WhoAmI(t, cfg)
+	if is.Username != "system:serviceaccount:"+namespace+":till" || is.UID == "" {
+		t.Errorf("it is %+v", is)
+	}
+	for key, want := range map[string]string{harness.ExtraPodName: pod.Name, harness.ExtraPodUID: string(pod.UID)} {
+		if got := is.Extra[key]; len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %q, want %s", key, got, want)
+		}
+	}
+	acts := harness.ClientOf(t, cfg, c)
+	ask := func() error { return acts.Create(t.Context(), &authenticationv1.SelfSubjectReview{}) }
+	if err := c.Delete(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(); err != nil {
+		t.Errorf("a token ends with another pod: %v", err)
+	}
+	if err := c.Delete(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, soon, poll, func() error { // the API server remembers good tokens for ten seconds
+		if err := ask(); !apierrors.IsUnauthorized(err) {
+			return fmt.Errorf("the token lives on: %w", err)
+		}
+		return nil
+	})
+}
