@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/kubetest"
 )
 
 func TestMetricsCountObjectsByPhase(t *testing.T) {
@@ -203,5 +205,22 @@ func TestMovesInWords(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string(nil), events()); diff != "" {
 		t.Errorf("told without a change: %s", diff)
+	}
+}
+
+// A failure that led to a move was told with the move; any other is told by itself.
+func TestAFailureIsToldOnce(t *testing.T) {
+	failed := fsm.Outcome{Effect: effect("one"), Err: &fsm.Error{Class: fsm.Refused, Err: errors.New("no"), Say: "The quota does not allow it."}}
+	for _, c := range []struct {
+		move string
+		want int
+	}{{failed.Message(), 0}, {"It was time.", 1}} {
+		told := 0
+		trace := NewTrace(&fsm.Machine[*kubetest.Lamp, world]{Kind: "Lamp"}, recorder(func(string) { told++ }))
+		hops := []fsm.Hop{{Transition: meta.Transition{To: "Broken", Message: c.move}}}
+		traceFailures(trace, &kubetest.Lamp{}, &meta.Place{}, hops, []fsm.Outcome{failed})
+		if told != c.want {
+			t.Errorf("after a move because of %q: %d events, want %d", c.move, told, c.want)
+		}
 	}
 }
