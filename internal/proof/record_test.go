@@ -47,10 +47,10 @@ func (b boundStep) Subjects() []Subject { return b.of }
 // A proof of the successor is another one, although it reads like the first.
 func TestRecordNamesTheVeryObjects(t *testing.T) {
 	now := time.Unix(1000, 0)
-	delete := func(uid types.UID) fsm.Outcome {
+	deletes := func(uid types.UID) fsm.Outcome {
 		return fsm.Outcome{Effect: boundStep{step{"delete web-0-1", "it never ran"}, []Subject{{Kind: "Pod", Name: "web-0-1", UID: uid}}}}
 	}
-	got := Record(nil, now, []fsm.Outcome{delete("p1"), delete("p1"), delete("p2")})
+	got := Record(nil, now, []fsm.Outcome{deletes("p1"), deletes("p1"), deletes("p2")})
 	if len(got) != 2 || got[0].Of[0].UID != "p1" || got[1].Of[0] != (meta.ProofSubject{Kind: "Pod", Name: "web-0-1", UID: "p2"}) {
 		t.Errorf("%+v", got)
 	}
