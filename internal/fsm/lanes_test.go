@@ -36,8 +36,8 @@ func TestLanes(t *testing.T) {
 		"a hold on the object holds its lanes":     {hot(), hot(), world{held: true, bulbs: map[string]says{"a": {"Hot": glow}, "b": {"Hot": glow}}}, nil, "| a wait Paused, never, paused by bob"},
 		"but not their verdicts":                   {hot(), hot(), world{held: true, bulbs: map[string]says{"a": {"Hot": Fire("Burn", "R")}, "b": {"Hot": glow}}}, nil, "aDead | b wait Paused, 0s, paused by bob"},
 		"a lane's own hold":                        {&meta.Place{Phase: "Cold"}, hot(), world{bulbs: map[string]says{"shy": {}, "a": {"Cold": warm}, "b": idle}}, nil, "| a wait Shy, 1h0m0s, Shy"},
-		"a lane's failure fires its edge":          {hot(), hot(), world{bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, &Error{Class: Refused, Err: errUnavailable}, "| a do glow, 0s, glow: refused; the manager's log has the error"},
-		"a lane's failure backs off":               {hot(), hot(), world{bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, errUnavailable, "| a do glow, 2s, glow: failed and is tried again"},
+		"a lane's failure fires its edge":          {hot(), hot(), world{bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, &Error{Class: Refused, Err: errUnavailable}, "| a do glow, 0s, Step \"glow\" was refused; the manager's log has the error."},
+		"a lane's failure backs off":               {hot(), hot(), world{bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, errUnavailable, "| a do glow, 2s, Step \"glow\" failed and is tried again; the manager's log has the error."},
 		"a lane in a circle does not spin":         {hot(), hot(), world{bulbs: map[string]says{"a": {"Hot": cool, "Cold": warm}, "b": {"Hot": glow}}}, nil, "aCold | b do glow, 10s, R"},
 		"an object in a circle of its own neither": {hot(), hot(), world{says: says{"On": press, "Off": press}, bulbs: map[string]says{"a": {"Hot": glow}, "b": idle}}, nil, "Off | wait Circling, 10s, "},
 	} {
@@ -95,7 +95,7 @@ func TestFailureStandsAmongLanes(t *testing.T) {
 		i := in{Obj: lit(map[string]*meta.Place{"a": {Phase: "Hot"}, "b": {Phase: "Hot"}}), World: w, Now: now}
 		_, n := pass(t, chandelier(), i, errUnavailable)
 		i.Obj = n.Obj
-		if _, again := pass(t, chandelier(), i, nil); !cmp.Equal(n.Obj, again.Obj) || n.Obj.WaitingFor != "e: failed and is tried again" {
+		if _, again := pass(t, chandelier(), i, nil); !cmp.Equal(n.Obj, again.Obj) || n.Obj.WaitingFor != `Step "e" failed and is tried again; the manager's log has the error.` {
 			t.Errorf("%s: %s", name, cmp.Diff(n.Obj, again.Obj))
 		}
 	}

@@ -1,6 +1,9 @@
 package fsm
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Outcome is what one effect came to.
 type Outcome struct {
@@ -56,29 +59,28 @@ func ReasonOf(err error) Reason {
 	return ""
 }
 
-// StatusMessage is what the status may say about an effect's error: never its raw text,
-// which carries addresses, request ids and times and so would be written anew
-// in every pass.
+// StatusMessage is the sentence that an effect's error has for the status, if it has one.
 func StatusMessage(err error) string {
-	if e := (*Error)(nil); errors.As(err, &e) && e.Say != "" {
+	if e := (*Error)(nil); errors.As(err, &e) {
 		return e.Say
 	}
-	return inWords[ClassOf(err)]
+	return ""
 }
 
 var inWords = map[ErrorClass]string{
-	Transient: "failed and is tried again",
-	Changed:   "what it was decided upon has changed; it is decided anew",
-	Refused:   "refused; the manager's log has the error",
-	Contested: "others own what was to be written",
+	Transient: "Step %q failed and is tried again; the manager's log has the error.",
+	Changed:   "Step %q was decided for a state that has changed since; the manager decides anew.",
+	Refused:   "Step %q was refused; the manager's log has the error.",
+	Contested: "Step %q would write fields that others own; a person must decide whose they are.",
 }
 
-// Message is what a failed effect is reported as. Words of its own stand alone.
+// Message is what a failed effect is reported as: never the raw text of its error, which has
+// addresses, request ids and times in it, and so would be written anew in every pass.
 func (o Outcome) Message() string {
-	if e := (*Error)(nil); errors.As(o.Err, &e) && e.Say != "" {
-		return e.Say
+	if say := StatusMessage(o.Err); say != "" {
+		return say
 	}
-	return o.Effect.String() + ": " + StatusMessage(o.Err)
+	return fmt.Sprintf(inWords[ClassOf(o.Err)], o.Effect)
 }
 
 func failure(outcomes []Outcome) (Outcome, bool) {

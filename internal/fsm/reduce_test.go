@@ -88,7 +88,7 @@ func TestBackOff(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 3, 5, 10, 20, 39, 77, 154, 308, 360, 360}, waits); diff != "" {
 		t.Error(diff)
 	}
-	if want := "e: failed and is tried again"; i.Obj.WaitingFor != want || i.Obj.Failures != 11 {
+	if want := `Step "e" failed and is tried again; the manager's log has the error.`; i.Obj.WaitingFor != want || i.Obj.Failures != 11 {
 		t.Errorf("waits for %q after %d failures, want %q", i.Obj.WaitingFor, i.Obj.Failures, want)
 	}
 	if _, n := pass(t, m, i, nil); n.Obj.Failures != 0 || n.Obj.RetryAt != nil {

@@ -56,7 +56,7 @@ func (w *walker[I]) walk() (Decision, error) {
 		to := w.rules.Phases[w.place.Phase].On[d.On]
 		if slices.Contains(seen, to) {
 			w.circled = true
-			return Wait(Circling).In(later).Because("%s –%s→ %s", w.place.Phase, d.On, to), nil
+			return Wait(Circling).In(later).Because("The machine came back to a phase within one pass (%s –%s→ %s), which is a bug: report it.", w.place.Phase, d.On, to), nil
 		}
 		w.enter(to, d)
 		seen = append(seen, to)

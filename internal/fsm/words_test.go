@@ -33,7 +33,7 @@ func TestWordsTravelWithAMove(t *testing.T) {
 		"an effect that backed off until then": {place: meta.Place{Phase: "On", Deadline: at(-time.Minute), Failures: 3, RetryAt: at(time.Minute)},
 			d: act.Because("light"), before: "the fuse is blown", want: "Broken Burn: Not done within 1m: the fuse is blown"},
 		"an effect that was refused":        {place: meta.Place{Phase: "On"}, d: act, err: &Error{Class: Refused, Err: errUnavailable, Say: "Ask bob."}, want: "Broken Blow: Ask bob."},
-		"which says why in one word":        {place: meta.Place{Phase: "On"}, d: act, err: &Error{Class: Refused, Err: errUnavailable, Reason: "NoFuse"}, want: "Broken NoFuse: e: refused; the manager's log has the error"},
+		"which says why in one word":        {place: meta.Place{Phase: "On"}, d: act, err: &Error{Class: Refused, Err: errUnavailable, Reason: "NoFuse"}, want: "Broken NoFuse: Step \"e\" was refused; the manager's log has the error."},
 		"a guard that has something to say": {place: meta.Place{Phase: "Dim"}, d: wait, want: "Gone Deleted: bob deleted it"},
 		"a move of its own":                 {place: meta.Place{Phase: "Dim"}, d: Fire("Press", "R").Because("pressed"), want: "Off R: pressed"},
 	} {

@@ -3,10 +3,11 @@ package kube
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -52,6 +53,7 @@ func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, key read.Key, in f
 	if e, is := read.AsNotYet(cause); is {
 		return e.After, nil
 	}
+	seen := cause
 	cause = fmt.Errorf("observe: %w", cause)
 	switch blind := r.blind.add(key) >= blindAfter; {
 	case blind && r.Machine.OneShot && overdue(in.Obj.GetProgress(), in.Now):
@@ -65,20 +67,36 @@ func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, key read.Key, in f
 	}
 	next := in.Obj.DeepCopy()
 	p := next.GetProgress()
+	if was := apimeta.FindStatusCondition(p.Conditions, fsm.Ready); was != nil && was.Reason == string(ReasonCannotObserve) {
+		return fsm.Never, cause // the first failure is told: of several reads another may fail every time
+	}
+	message := whyBlind(seen)
 	apimeta.SetStatusCondition(&p.Conditions, metav1.Condition{
-		Type: fsm.Ready, Status: metav1.ConditionUnknown, Reason: string(ReasonCannotObserve),
-		Message:            "the manager cannot read the object's world; its log has the error",
+		Type: fsm.Ready, Status: metav1.ConditionUnknown, Reason: string(ReasonCannotObserve), Message: message,
 		ObservedGeneration: p.ObservedGeneration,
 		LastTransitionTime: metav1.NewTime(in.Now.Truncate(time.Second)),
 	})
-	if equality.Semantic.DeepEqual(in.Obj, next) {
-		return fsm.Never, cause
-	}
 	if err := r.Store.Save(ctx, in.Obj, next); err != nil {
 		return r.notSaved(key, err)
 	}
-	r.Trace.blind(key, next, p)
+	r.Trace.blind(key, next, p, message)
 	return fsm.Never, cause
+}
+
+// failedRead is how an observer wraps an error: what it could not do, to which object.
+var failedRead = regexp.MustCompile(`^((?:read|list|review|ask) [^:"]+): `)
+
+// whyBlind says which read failed, in words that do not change from try to try.
+func whyBlind(err error) string {
+	what := "read what it needs"
+	if m := failedRead.FindStringSubmatch(err.Error()); m != nil {
+		what = m[1]
+	}
+	todo := "its log has the error"
+	if apierrors.IsForbidden(err) {
+		todo = "give its account the roles that it is installed with"
+	}
+	return fmt.Sprintf("The manager cannot %s, so it changes nothing; %s.", what, todo)
 }
 
 // patience is how long a one-shot may be blind in a phase that has no deadline.

@@ -2,12 +2,15 @@ package kube
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
@@ -44,7 +47,7 @@ func TestTheThirdFailedLookInARowIsTold(t *testing.T) {
 		}
 	}
 	before := metricOf(t, metricUnknown.WithLabelValues("Lamp"))
-	want := []string{"get", "observe", "save", "event Warning CannotObserve Observe: the object's world cannot be read; see the manager's log for the error"}
+	want := []string{"get", "observe", "save", "event Warning CannotObserve Observe: The manager cannot read what it needs, so it changes nothing; its log has the error."}
 	if diff := cmp.Diff(want, b.blindPass(t)); diff != "" {
 		t.Fatalf("third (-want +got):\n%s", diff)
 	}
@@ -146,6 +149,19 @@ func TestDeletionIsSeenBlind(t *testing.T) {
 	for _, want := range [][]string{moved, {"get", "observe", "then found=true"}} {
 		if diff := cmp.Diff(want, b.pass(t)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestABlindPassSaysWhichReadFailed(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	for want, err := range map[string]error{
+		"The manager cannot read pod shop/web-0-0, so it changes nothing; its log has the error.":                    fmt.Errorf("read pod shop/web-0-0: %w", errDark),
+		"The manager cannot list pods, so it changes nothing; give its account the roles that it is installed with.": fmt.Errorf("list pods: %w", apierrors.NewForbidden(pods, "", errDark)),
+		"The manager cannot read what it needs, so it changes nothing; its log has the error.":                       fmt.Errorf("ask 10.0.0.1:6379: %w", errDark),
+	} {
+		if got := whyBlind(err); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func TestEffectsAreBounded(t *testing.T) {
 		if took := time.Since(began); took != 4*time.Second {
 			t.Errorf("effects took %s", took)
 		}
-		if s := b.server.lamps[lampKey].Status; s.Failures != 1 || s.WaitingFor != "one: failed and is tried again" {
+		if s := b.server.lamps[lampKey].Status; s.Failures != 1 || s.WaitingFor != `Step "one" failed and is tried again; the manager's log has the error.` {
 			t.Errorf("status: %+v", s) // saved all the same
 		}
 	})
@@ -263,7 +263,7 @@ func TestRefusalIsTold(t *testing.T) {
 	if _, err := b.Pass(t.Context(), lampKey); err == nil {
 		t.Fatal("not refused")
 	}
-	want := []string{"get", "observe", `event Warning MoveRefused Step: Lamp: unknown phase "Flickering"; was this object last written by a newer version of the manager?`}
+	want := []string{"get", "observe", `event Warning MoveRefused Step: The manager refuses to act: Lamp: unknown phase "Flickering". Was this object last written by a newer version of the manager?`}
 	if diff := cmp.Diff(want, b.since()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -114,13 +115,12 @@ func (t *Trace) event(obj runtime.Object, kind, reason, action, note string) {
 func (t *Trace) refused(obj runtime.Object, err error) {
 	metricRefused.WithLabelValues(t.kind).Inc()
 	t.event(obj, corev1.EventTypeWarning, "MoveRefused", "Step",
-		err.Error()+"; was this object last written by a newer version of the manager?")
+		"The manager refuses to act: "+err.Error()+". Was this object last written by a newer version of the manager?")
 }
 
-func (t *Trace) blind(key read.Key, obj runtime.Object, p *meta.Progress) {
+func (t *Trace) blind(key read.Key, obj runtime.Object, p *meta.Progress, message string) {
 	t.at(key, p)
-	t.event(obj, corev1.EventTypeWarning, string(ReasonCannotObserve), "Observe",
-		"the object's world cannot be read; see the manager's log for the error")
+	t.event(obj, corev1.EventTypeWarning, string(ReasonCannotObserve), "Observe", message)
 }
 
 // traceMoves tells the moves of a pass that was saved. One that ends in failure is a Warning.
@@ -194,7 +194,7 @@ func traceProofs(t *Trace, obj runtime.Object, outcomes []fsm.Outcome) {
 		if proven, is := o.Effect.(fsm.Proven); is && o.Err == nil && proven.Evidence() != "" {
 			// Events that differ in their notes only are one event, so what was done is the action.
 			what := o.Effect.String()
-			t.event(obj, corev1.EventTypeNormal, "Proven", what[:min(len(what), longestAction)], what+": "+proven.Evidence())
+			t.event(obj, corev1.EventTypeNormal, "Proven", what[:min(len(what), longestAction)], fmt.Sprintf("Step %q was done after its proof: %s.", what, proven.Evidence()))
 		}
 	}
 }

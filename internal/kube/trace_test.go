@@ -171,7 +171,10 @@ func TestProofsAreTold(t *testing.T) {
 		{Effect: smash{"bulb", "it is dark"}}, {Effect: smash{"socket", "nobody holds it"}}, {Effect: smash{"shade", ""}},
 		{Effect: smash{"cable", "it hangs"}, Err: errors.New("live")},
 	})
-	want := []string{"event Normal Proven smash bulb: smash bulb: it is dark", "event Normal Proven smash socket: smash socket: nobody holds it"}
+	want := []string{
+		`event Normal Proven smash bulb: Step "smash bulb" was done after its proof: it is dark.`,
+		`event Normal Proven smash socket: Step "smash socket" was done after its proof: nobody holds it.`,
+	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)
 	}

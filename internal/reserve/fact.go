@@ -19,8 +19,8 @@ type Fact struct {
 }
 
 // Held is a hold's: it applies while another holds the target, and names that one.
-func (f Fact) Held() (who string, held bool) {
-	return "reserved by " + f.Holder, f.State == Others
+func (f Fact) Held(target string) (message string, held bool) {
+	return "Waiting for " + f.Holder + ", which has reserved " + target + ", to end.", f.State == Others
 }
 
 // After is the fact once an effect was performed, for models.

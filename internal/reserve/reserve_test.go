@@ -66,10 +66,10 @@ func TestFact(t *testing.T) {
 			t.Errorf("%s after %s is %s, want %s", c.is, c.do, got, c.want)
 		}
 	}
-	if who, held := (Fact{State: Others, Holder: "bob"}).Held(); !held || who != "reserved by bob" {
+	if who, held := (Fact{State: Others, Holder: "bob"}).Held("the lamp"); !held || who != "Waiting for bob, which has reserved the lamp, to end." {
 		t.Errorf("%q, %t", who, held)
 	}
-	if _, held := (Fact{State: Free}).Held(); held {
+	if _, held := (Fact{State: Free}).Held("the lamp"); held {
 		t.Error("a free target is held")
 	}
 }

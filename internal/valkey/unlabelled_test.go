@@ -72,7 +72,7 @@ func TestAPodWithoutLabelsKeepsItsPlace(t *testing.T) {
 		if err := s.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil {
 			return err
 		}
-		if !strings.Contains(c.Status.WaitingFor, "pod "+pod.Name+" does not belong to its StatefulSet; give it back its labels") {
+		if !strings.Contains(c.Status.WaitingFor, "pod "+pod.Name+" does not belong to its StatefulSet: give it back its labels") {
 			return fmt.Errorf("%s is %s, waiting for %q", c.Name, c.Status.Phase, c.Status.WaitingFor)
 		}
 		return nil

@@ -78,7 +78,7 @@ func (x explorer[T, W]) note(h fsm.Hop) {
 }
 
 // sound says that something ends a wait, that no chain ran in a circle, and that
-// what is said can be saved.
+// what is said can be saved, and read.
 func (x explorer[T, W]) sound(in fsm.Input[T, W], s fsm.Step[T]) error {
 	d, p := s.Decision, s.Obj.GetProgress()
 	final := x.Machine.Phases[p.Phase].Decide == nil
@@ -92,6 +92,9 @@ func (x explorer[T, W]) sound(in fsm.Input[T, W], s fsm.Step[T]) error {
 		return fmt.Errorf("%s waits for nothing: %s", p.Phase, d.Reason)
 	case d.Reason != "" && !legalReason.MatchString(string(d.Reason)):
 		return fmt.Errorf("%s gives a reason that the API server refuses: %q", p.Phase, d.Reason)
+	}
+	if err := x.speaks(in, s); err != nil {
+		return err
 	}
 	return x.apart(in)
 }

@@ -91,6 +91,10 @@ func executionFaults() map[string]planted {
 
 	misspelt := deciding(execution.Validated, func(runInput) (fsm.Decision, bool) { return fsm.Wait("NotLooked", "traget"), true })
 
+	wordless := deciding(execution.Validated, func(runInput) (fsm.Decision, bool) {
+		return fsm.Wait("NotLooked", "target").Because("the target to be seen"), true
+	})
+
 	asked := 0
 	moody := deciding(execution.Validating, func(runInput) (fsm.Decision, bool) {
 		asked++
@@ -104,6 +108,7 @@ func executionFaults() map[string]planted {
 		"a reason that cannot be saved":       {oddReason.Explore, "a reason that the API server refuses"},
 		"a wait for nothing":                  {forever.Explore, "waits for nothing"},
 		"a wait for what nobody tells":        {misspelt.Explore, `waits for "traget", which is not in the table of wakes`},
+		"a wait that no sentence explains":    {wordless.Explore, "without a sentence that says why"},
 		"a guard that loops":                  {looping.Explore, "runs in a circle"},
 		"the deadline before success":         {lateFirst.Late, "in time"},
 		"nothing seen is taken for success":   {blind.Blind, "sees nothing, and takes it for success"},

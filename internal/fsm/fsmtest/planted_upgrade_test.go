@@ -29,7 +29,7 @@ func upgradeFaults() map[string]planted {
 				for _, s := range in.World.Shards {
 					for _, n := range s.Nodes {
 						if s.Name == in.Lane && !n.Primary && n.Image != in.Obj.Spec.Image {
-							return fsm.Do("ReplicaOutdated", upgrade.DeletePod{Name: n.Name, UID: n.UID})
+							return fsm.Do("ReplicaOutdated", upgrade.DeletePod{Name: n.Name, UID: n.UID}).Because("Pod %s is replaced.", n.Name)
 						}
 					}
 				}

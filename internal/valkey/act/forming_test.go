@@ -141,7 +141,7 @@ func (f *forming) pass(t *testing.T) time.Duration {
 func TestClassify(t *testing.T) {
 	for kind, class := range classes {
 		err := classify("web-0-0", fmt.Errorf("tell 10.0.0.1:6379 at 12:00: %w", kind))
-		if fsm.ClassOf(err) != class || fsm.StatusMessage(err) != "web-0-0: "+kind.Error() {
+		if fsm.ClassOf(err) != class || fsm.StatusMessage(err) != "Pod web-0-0: "+kind.Error()+"." {
 			t.Errorf("%v: %s, %q", kind, fsm.ClassOf(err), fsm.StatusMessage(err))
 		}
 	}
@@ -149,7 +149,7 @@ func TestClassify(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := Cluster{Connect: to(fake.New())}.Act(t.Context(), &valkeyv1.ValkeyCluster{}, cluster.AddSlots{At: cluster.Member{Pod: "web-0-0", Addr: "10.0.0.9:6379"}})
-	if fsm.ClassOf(err) != fsm.Transient || fsm.StatusMessage(err) != "web-0-0: "+wire.ErrUnreachable.Error() {
+	if fsm.ClassOf(err) != fsm.Transient || fsm.StatusMessage(err) != "Pod web-0-0: "+wire.ErrUnreachable.Error()+"." {
 		t.Errorf("a server that is not there: %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func TestAnAddressIsNoIdentity(t *testing.T) {
 		t.Errorf("it was %+v and is %+v", before, after)
 	}
 	m := mover{servers: servers, members: []cluster.Place{{Member: at}}}
-	if _, err := m.step(t.Context()); err == nil || fsm.StatusMessage(err) != "web-0-0: "+errSilent.Error() {
+	if _, err := m.step(t.Context()); err == nil || fsm.StatusMessage(err) != "Pod web-0-0: "+errSilent.Error()+"." {
 		t.Errorf("move slots: %v", err)
 	}
 }

@@ -79,7 +79,7 @@ func (m *mover) begin(ctx context.Context) (done bool, err error) {
 	moves, doubt := plan.Moves(cluster.Holdings(m.nodes, m.shards))
 	switch {
 	case doubt != "":
-		return false, &fsm.Error{Class: fsm.Transient, Err: errSenses, Say: doubt}
+		return false, &fsm.Error{Class: fsm.Transient, Err: errSenses, Say: "No slots are moved: " + doubt + "."}
 	case len(moves) == 0:
 		return true, nil
 	}
@@ -169,7 +169,7 @@ func targetOf(n topology.Node) wire.Target { return wire.Target{Addr: n.Addr, ID
 
 // saying names a pod and an error in words that may stand in a status.
 func saying(pod string, err error) error {
-	return &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("%s: %w", pod, err), Say: pod + ": " + err.Error()}
+	return &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("%s: %w", pod, err), Say: tellOf(pod, err)}
 }
 
 func wait(ctx context.Context) error {

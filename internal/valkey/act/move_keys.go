@@ -177,7 +177,7 @@ func (m *mover) proven(ctx context.Context, g slotTransfer, counts map[int]int) 
 		Slots: g.slots, Source: g.from.Server.ID, Target: g.to.Server.ID, Keys: counts,
 	})
 	if doubt != "" {
-		return &fsm.Error{Class: fsm.Transient, Err: errNotGiven, Say: doubt}
+		return &fsm.Error{Class: fsm.Transient, Err: errNotGiven, Say: "A slot is not handed over yet: " + doubt + "."}
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (r *Rotation) Step(ctx context.Context) (done bool, err error) {
 	case doubt == "":
 		return true, nil
 	case time.Since(r.began) > rotatedWithin:
-		return false, &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("apply access: %s", doubt), Say: doubt}
+		return false, &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("apply access: %s", doubt), Say: "Passwords and certificates are not applied yet: " + doubt + "."}
 	}
 	select {
 	case <-ctx.Done():

@@ -55,11 +55,14 @@ func classify(pod string, err error) error {
 	}
 	for kind, class := range classes {
 		if errors.Is(err, kind) {
-			return &fsm.Error{Class: class, Err: err, Say: pod + ": " + kind.Error()}
+			return &fsm.Error{Class: class, Err: err, Say: tellOf(pod, kind)}
 		}
 	}
 	return err
 }
+
+// tellOf is a sentence about what a server answered.
+func tellOf(pod string, err error) string { return "Pod " + pod + ": " + err.Error() + "." }
 
 // What a server refuses depends on what it is by now, so it is looked at again;
 // only who is denied access is denied it again.

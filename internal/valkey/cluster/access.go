@@ -101,6 +101,9 @@ func noteAccess(out *valkeyv1.ValkeyCluster, w World) {
 	}
 }
 
+// accessDoubt is what is wrong with what the user brings.
+func accessDoubt(w World) string { return w.Access.Doubt + "; create or correct the Secret." }
+
 // accessCondition says whether servers have what the Secrets say.
 func accessCondition(in input) (metav1.Condition, bool) {
 	c, w := in.Obj, in.World
@@ -110,14 +113,14 @@ func accessCondition(in input) (metav1.Condition, bool) {
 	_, other := rotation(in)
 	is := c.Status.Credentials == w.Access.Print && !other && w.Access.Doubt == ""
 	condition := metav1.Condition{Type: valkeyv1.AccessApplied, Status: status(is), Reason: string(ReasonAccessApplied),
-		Message: "all servers have the passwords and certificates of the Secrets"}
+		Message: "All servers have the passwords and certificates of the Secrets."}
 	switch {
 	case w.Access.Doubt != "":
-		condition.Reason, condition.Message = string(ReasonCredentialsMissing), w.Access.Doubt
+		condition.Reason, condition.Message = string(ReasonCredentialsMissing), accessDoubt(w)
 	case !is:
-		condition.Reason, condition.Message = string(ReasonApplyingAccess), "servers are being told of changed passwords and certificates"
+		condition.Reason, condition.Message = string(ReasonApplyingAccess), "The manager tells the servers of changed passwords and certificates."
 		if n, silent := w.Nodes.Silent(); silent && w.Access.Work != Moving {
-			condition.Message = n.Name + " does not answer: servers are told of changed passwords and certificates when all do"
+			condition.Message = n.Name + " does not answer: the manager tells the servers of changed passwords and certificates once all answer."
 		}
 	}
 	return condition, true

@@ -34,7 +34,7 @@ func notApproved(in input) (words string, held bool) {
 	p, doubt := makePlan(in)
 	switch {
 	case doubt != "":
-		return "the plan, which a person has to approve, to be made: " + doubt, true
+		return "Waiting for the manager to make the plan that a person has to approve: " + doubt + ".", true
 	case p == nil:
 		return "", false
 	}
@@ -42,7 +42,7 @@ func notApproved(in input) (words string, held bool) {
 	for i, s := range p.Steps {
 		steps[i] = string(s)
 	}
-	words = fmt.Sprintf("a person to approve status.plan, from %s to %s (%s; %d slots): %s", p.From, p.To, strings.Join(steps, ", "), p.Slots,
+	words = fmt.Sprintf("Waiting for a person to approve status.plan, from %s to %s (%s; %d slots), with `%s`.", p.From, p.To, strings.Join(steps, ", "), p.Slots,
 		plan.Approve("vkc", in.Obj.Namespace, in.Obj.Name, p.Token))
 	return words, in.Obj.Annotations[valkeyv1.ApproveAnnotation] != p.Token
 }

@@ -167,7 +167,7 @@ func TestAServerThatRefusesIsMissing(t *testing.T) {
 	c := newCluster()
 	c.Status.Phase = Running
 	s, err := Machine.Step(input{Obj: c, World: w, Now: present})
-	if err != nil || s.Decision.Reason != ReasonNodesMissing || s.Decision.Message != "web-1-0 refuses connections" {
+	if err != nil || s.Decision.Reason != ReasonNodesMissing || s.Decision.Message != "The cluster is degraded: web-1-0 refuses connections." {
 		t.Errorf("%+v, %v", s.Decision, err)
 	}
 }

@@ -23,13 +23,13 @@ func decidePending(in input) fsm.Decision {
 	case w.Formed:
 		return fsm.Fire(ClusterFound, ReasonFormedBefore)
 	case !w.looked() || w.Reservation.State == "":
-		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+		return waitForLook("children", "the cluster's children and its reservation")
 	}
 	if c, taken := w.foreign(); taken {
 		return waitForName(c)
 	}
 	if w.Access.Doubt != "" {
-		return fsm.Wait(ReasonCredentialsMissing, "children").In(recheck).Because("%s", w.Access.Doubt)
+		return fsm.Wait(ReasonCredentialsMissing, "children").In(recheck).Because("%s", accessDoubt(w))
 	}
 	var effects []fsm.Effect
 	if w.Reservation.State != reserve.Ours {
@@ -38,7 +38,7 @@ func decidePending(in input) fsm.Decision {
 	if w.Access.Missing {
 		effects = append(effects, MakePasswords{})
 	}
-	const words = "children to be applied and seen by their controllers"
+	const words = "Waiting for the cluster's children to be applied, and for the StatefulSet controller to see them."
 	if effects = append(effects, w.apply(w.unapplied())...); len(effects) > 0 {
 		return fsm.Do(ReasonApplying, effects...).Because(words)
 	}
@@ -68,7 +68,12 @@ func (w World) apply(children []Child) (effects []fsm.Effect) {
 
 func waitForName(c Child) fsm.Decision {
 	return fsm.Wait(ReasonNameTaken, "children").In(recheck).
-		Because("%s is controlled by somebody else; remove it, or name the cluster otherwise", c.Ref)
+		Because("%s exists and is controlled by another object; delete it, or give the cluster another name.", c.Ref)
+}
+
+// waitForLook waits while something was not read, which is no evidence of anything.
+func waitForLook(wake, what string) fsm.Decision {
+	return fsm.Wait(ReasonNotLooked, wake).In(recheck).Because("Waiting for the manager to read %s.", what)
 }
 
 // waitForOldPods waits for pods of an earlier StatefulSet of one of the first shards to be gone. One that is made before that
@@ -77,15 +82,15 @@ func waitForName(c Child) fsm.Decision {
 func (w World) waitForOldPods(shards int) (fsm.Decision, bool) {
 	c, found := w.child(func(c Child) bool { return c.Remains != "" && c.Shard < shards })
 	return fsm.Wait(ReasonApplying, "children", "pods").In(recheck).
-		Because("pod %s, of a StatefulSet that was deleted, to be gone; then %s is made", c.Remains, c.Ref), found
+		Because("Waiting for pod %s of a deleted StatefulSet to be gone; then the manager creates %s.", c.Remains, c.Ref), found
 }
 
 func decideCreating(in input) fsm.Decision {
 	switch c, unsettled := in.World.unsettled(); {
 	case !in.World.looked():
-		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+		return waitForLook("children", "the cluster's children")
 	case unsettled:
-		return fsm.Wait(ReasonNotObserved, "children").Because("%s to be seen by its controller", c.Ref)
+		return fsm.Wait(ReasonNotObserved, "children").Because("Waiting for the StatefulSet controller to see %s.", c.Ref)
 	}
 	return fsm.Fire(StatefulSetReady, ReasonObserved)
 }
@@ -109,7 +114,7 @@ func waitForPods(w World) (fsm.Decision, bool) {
 		n := w.Nodes[i]
 		return fsm.Wait(ReasonPodsFailing, "pods", "valkey").In(recheck).Because("%s", n.Trouble.Words), true
 	}
-	return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("every server to answer"), missing
+	return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("Waiting for every server to answer."), missing
 }
 
 // stuckPod is a pod that cannot start by a template that has been put right since: it
@@ -129,7 +134,8 @@ func reflex(in input) (fsm.Decision, bool) {
 		return d, true
 	}
 	if effects := adjustDisruptionBudget(in); len(effects) > 0 && slices.Contains(standing, in.Obj.Status.Phase) {
-		return fsm.Do(ReasonAdjustingBudget, effects...).Because("pods that have no copy of their shard yet"), true
+		return fsm.Do(ReasonAdjustingBudget, effects...).
+			Because("The manager adjusts the PodDisruptionBudget: no pod may be drained while a ready one has no copy of its shard."), true
 	}
 	return heal(in)
 }
@@ -152,19 +158,22 @@ func keepReservation(in input) (fsm.Decision, bool) {
 	if !lost || !needed {
 		return fsm.Decision{}, false
 	}
-	return fsm.Do(ReasonReserving, take(in)), true
+	return fsm.Do(ReasonReserving, take(in)).Because("The manager takes the reservation of the cluster back."), true
 }
 
 func hasTrouble(n topology.Node) bool { return n.Server == nil && n.Trouble.Is() }
 
-func paused(in input) (string, bool) { return "spec.paused to be unset", in.Obj.Spec.Paused }
+func paused(in input) (string, bool) {
+	return "The cluster is paused; unset spec.paused to continue.", in.Obj.Spec.Paused
+}
 
 // reservedByOther holds what makes or scales a cluster. One that was formed is not made,
 // and must stay where others that hold it, such as an upgrade, find it.
 func reservedByOther(in input) (string, bool) {
 	r := in.World.Reservation
 	made := in.World.Formed && slices.Contains(making, in.Obj.Status.Phase)
-	return "reserved by " + r.Holder, r.State == reserve.Others && !made
+	message, held := r.Held("the cluster")
+	return message, held && !made
 }
 
 // childrenChanged says that children are to be applied anew before servers can form a

@@ -25,15 +25,15 @@ func decideInitializingCluster(in input) fsm.Decision {
 		return waits
 	}
 	if again := updateAddresses(in); len(again) > 0 {
-		return fsm.Do(ReasonMeeting, again...).Because("servers that were a cluster before to find each other")
+		return fsm.Do(ReasonMeeting, again...).Because("Waiting for servers that were a cluster before to find each other.")
 	}
-	const words = "every server to know every other"
+	const words = "Waiting for every server to know every other"
 	if n, holds := w.Nodes.Holding(); holds && !allMet(w.Nodes) {
 		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
-			Because("%s holds keys or slots and is not introduced to who never knew it; volumes of an earlier cluster need its masters and replicas", n.Name)
+			Because("%s holds keys or slots, so it is not joined to servers that never knew it%s.", n.Name, earlierVolumes)
 	}
 	if missing := missingIntroductions(w.Nodes); len(missing) > 0 {
-		return fsm.Do(ReasonMeeting, Meet{missing}).Because(words)
+		return fsm.Do(ReasonMeeting, Meet{missing}).Because(words + ".")
 	}
 	return fsm.Wait(ReasonMeeting, "valkey").In(recheck).Because("%s", atLength(in, words, doubt))
 }
@@ -62,11 +62,11 @@ func decideAssigningSlots(in input) fsm.Decision {
 		share := topology.Share(i, w.Shape.Masters())
 		if !found || anyClaimed(w.Nodes, share) {
 			return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
-				Because("shard %d has no server that holds nothing, or its slots have an owner", i)
+				Because("Shard %d gets no slots: none of its servers is empty, or another server owns its slots%s.", i, earlierVolumes)
 		}
 		effects = append(effects, AddSlots{memberOf(free), share})
 	}
-	const words = "every slot to have an owner"
+	const words = "Waiting for every slot to have an owner."
 	if len(effects) == 0 {
 		return fsm.Wait(ReasonAssigning, "valkey").In(recheck).Because(words)
 	}
@@ -92,7 +92,7 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	const words = "every replica to follow its primary, and all to agree on it and serve"
+	const words = "Waiting for every replica to follow its primary, and for all servers to agree on it and serve"
 	hasty := membersWithOtherTimeout(w.Nodes, nodeTimeout(in))
 	doubt, well := w.formedWell()
 	if well && len(hasty) == 0 {
@@ -115,18 +115,21 @@ func decideConfiguringReplicas(in input) fsm.Decision {
 		effects = speedUpForming(in)
 	}
 	if len(effects) > 0 {
-		return fsm.Do(ReasonReplicating, effects...).Because(words)
+		return fsm.Do(ReasonReplicating, effects...).Because(words + ".")
 	}
 	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s", atLength(in, words, doubt))
 }
+
+// earlierVolumes is what a person can do about volumes on which another cluster has left its data.
+const earlierVolumes = "; a cluster on the volumes of an earlier one needs its spec.masters and spec.replicasPerMaster"
 
 // atLength adds what is in the way to the words of a phase that lasts. Before that every look would find something else,
 // and write it down.
 func atLength(in input, words, doubt string) string {
 	if doubt == "" || in.Now.Sub(in.Obj.Status.Since.Time) < raiseEpochAfter {
-		return words
+		return words + "."
 	}
-	return words + "; now " + doubt
+	return words + ": " + doubt + "."
 }
 
 // attach lists the replicas that do not follow the owner of their shard's slots.
@@ -135,14 +138,15 @@ func attach(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
 		shard := w.Nodes.Shard(i)
 		owner, owned := shard.Owner()
 		if !owned {
-			return nil, fsm.Wait(ReasonHoldsData, "valkey").In(recheck).Because("the owner of the slots of shard %d is gone", i), true
+			return nil, fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
+				Because("No server of shard %d owns its slots; bring back the pod of the one that did.", i), true
 		}
 		for _, n := range shard {
 			switch {
 			case n.Name == owner.Name, n.Server.Self().Follows == owner.Server.ID:
 			case n.Server.Holds():
 				return nil, fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
-					Because("%s holds keys, slots or another role and is not made a replica", n.Name), true
+					Because("%s holds keys or slots, or follows another server, so it is not made a replica; a person must decide what becomes of its data.", n.Name), true
 			case n.Server.Knows(owner.Server.ID):
 				effects = append(effects, Replicate{memberOf(n), memberOf(owner)})
 			}
@@ -157,15 +161,15 @@ func attach(w World) (effects []fsm.Effect, waits fsm.Decision, stuck bool) {
 func refuseCreation(w World) (fsm.Decision, bool) {
 	switch id, by, found := w.Nodes.UnknownServer(); {
 	case w.Formed:
-		return fsm.Wait(ReasonFormedBefore, "children").In(recheck).Because("a formed cluster is not made"), true
+		return fsm.Wait(ReasonFormedBefore, "children").In(recheck).Because("The cluster was formed before, so the manager gives no command that forms one."), true
 	case w.Reservation.State != reserve.Ours:
-		return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).Because("the reservation of the cluster"), true
+		return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).Because(waitForReservation), true
 	case found && holdsKeys(w.Nodes):
 		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
-			Because("%s lists the server %s, which no pod answers for, and there are keys; volumes of an earlier cluster need its masters and replicas", by.Name, id), true
+			Because("%s knows server %s, which is no pod of this cluster, and there are keys%s.", by.Name, id, earlierVolumes), true
 	case found:
 		return fsm.Wait(ReasonUnknownServer, "valkey").In(recheck).
-			Because("%s lists the server %s, which is no pod of this cluster; delete the cluster and make it anew", by.Name, id), true
+			Because("%s knows server %s, which is no pod of this cluster; delete the cluster and create it anew.", by.Name, id), true
 	}
 	return fsm.Decision{}, false
 }

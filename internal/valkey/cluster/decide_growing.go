@@ -11,12 +11,12 @@ import (
 func decideScalingUpStatefulSet(in input) fsm.Decision {
 	w := in.World
 	if !w.looked() {
-		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+		return waitForLook("children", "the cluster's children")
 	}
 	if c, taken := w.foreign(); taken {
 		return waitForName(c)
 	}
-	const words = "new pods' StatefulSets to be applied and seen by their controllers"
+	const words = "Waiting for the StatefulSets of new pods to be applied, and for the StatefulSet controller to see them."
 	if effects := growStatefulSets(in); len(effects) > 0 {
 		return fsm.Do(ReasonApplying, effects...).Because(words)
 	}
@@ -50,7 +50,7 @@ func decideAddingNodesToCluster(in input) fsm.Decision {
 
 // meetAll sees to it that all servers know each other, as long as some do not.
 func meetAll(w World, all topology.Nodes) (d fsm.Decision, unknown bool) {
-	const words = "new servers to be known to all others"
+	const words = "Waiting for new servers to be known to all others."
 	effects, waits, stuck := introduceNewNodes(w, all)
 	switch {
 	case stuck:
@@ -84,14 +84,14 @@ func decideRebalancingSlots(in input) fsm.Decision {
 // replicas, and serve, before they are given anything.
 func prepareNewShards(w World, shards int) (fsm.Decision, bool) {
 	if effects := attachEmpty(w, shards); len(effects) > 0 {
-		return fsm.Do(ReasonReplicating, effects...).Because("the replicas of new shards to follow their primaries"), true
+		return fsm.Do(ReasonReplicating, effects...).Because("Waiting for the replicas of new shards to follow their primaries."), true
 	}
 	if n, behind := NodesOfSlotShards(w.Nodes, shards).Unsynced(); behind {
-		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be in sync, before slots are moved", n.Name), true
+		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("Waiting for %s to be in sync before slots are moved.", n.Name), true
 	}
 	staying := slices.DeleteFunc(slices.Clone(w.Nodes), func(n topology.Node) bool { return n.Shard >= shards })
 	if n, idle := notServing(staying); idle {
-		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s to be ready to serve, before slots are moved", n.Name), true
+		return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("Waiting for %s to serve clients before slots are moved.", n.Name), true
 	}
 	return fsm.Decision{}, false
 }
@@ -110,7 +110,7 @@ func decideConfiguringNewReplicas(in input) fsm.Decision {
 	if waits, missing := waitForPods(w); missing {
 		return waits
 	}
-	const words = "every replica to follow its primary, and all to agree on it and serve"
+	const words = "Waiting for every replica to follow its primary, and for all servers to agree on it and serve"
 	doubt, well := w.formedWell()
 	if well {
 		return fsm.Fire(ReplicasConfigured, ReasonReplicated)
@@ -120,7 +120,7 @@ func decideConfiguringNewReplicas(in input) fsm.Decision {
 		return waits
 	}
 	if len(effects) > 0 {
-		return fsm.Do(ReasonReplicating, effects...).Because(words)
+		return fsm.Do(ReasonReplicating, effects...).Because(words + ".")
 	}
 	return fsm.Wait(ReasonReplicating, "valkey").In(recheck).Because("%s", atLength(in, words, doubt))
 }

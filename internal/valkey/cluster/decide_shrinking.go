@@ -60,24 +60,25 @@ func lastMoved(in input) time.Time {
 func decideRemovingNodesFromCluster(in input) fsm.Decision {
 	w := in.World
 	if !w.looked() || len(w.Nodes) != w.Shape.Nodes() {
-		return fsm.Wait(ReasonNotLooked, "valkey").In(recheck)
+		return waitForLook("valkey", "the cluster's children and its pods")
 	}
 	if d, owns := handOver(in); owns {
 		return d
 	}
 	if doubt := plan.WhoIsBehind(w.Nodes, leaving(in), lag); doubt != "" {
-		return fsm.Wait(ReasonNoCopy, "valkey").In(recheck).Because("those that stay to have all of their shard, before others of it go: %s", doubt)
+		return fsm.Wait(ReasonNoCopy, "valkey").In(recheck).
+			Because("Waiting for the servers that stay to have all of their shard, before others are removed: %s.", doubt)
 	}
-	const words = "servers that go to be forgotten by those that stay"
+	const words = "Waiting for the servers that stay to forget those that are removed"
 	if left := linger - in.Now.Sub(lastMoved(in)); left > 0 {
-		return fsm.Wait(ReasonForgetting, "valkey").In(left).Because("clients to hear from servers that go where their slots are")
+		return fsm.Wait(ReasonForgetting, "valkey").In(left).Because("Waiting a few seconds for clients to hear from removed servers where their slots are.")
 	}
 	effects, doubt := forgetLeavingNodes(in)
 	switch {
 	case len(effects) > 0:
-		return fsm.Do(ReasonForgetting, effects...).Because(words)
+		return fsm.Do(ReasonForgetting, effects...).Because(words + ".")
 	case doubt != "":
-		return fsm.Wait(ReasonForgetting, "valkey").In(recheck).Because("%s: %s", words, doubt)
+		return fsm.Wait(ReasonForgetting, "valkey").In(recheck).Because("%s: %s.", words, doubt)
 	}
 	return fsm.Fire(NodesRemoved, ReasonForgotten)
 }
@@ -130,20 +131,21 @@ func membersThatKnow(in input, ids ...string) (members []Member) {
 func decideScalingDownStatefulSet(in input) fsm.Decision {
 	w := in.World
 	if !w.looked() {
-		return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+		return waitForLook("children", "the cluster's children")
 	}
 	// Who was forgotten and did not go in time is met again.
 	if effects, _ := forgetLeavingNodes(in); len(effects) > 0 {
-		return fsm.Do(ReasonForgetting, effects...).Because("servers that go to be forgotten by those that stay")
+		return fsm.Do(ReasonForgetting, effects...).
+			Because("Waiting for the servers that stay to forget those that are removed.")
 	}
 	if n, silent := withoutLeaving(in).Nodes.Silent(); silent {
-		return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("%s to answer, before others go", n.Name)
+		return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("Waiting for %s to answer before others are removed.", n.Name)
 	}
 	effects, doubt := shrinkStatefulSets(in)
 	if doubt != "" {
-		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).Because("%s", doubt)
+		return fsm.Wait(ReasonHoldsData, "valkey").In(recheck).Because("Pods are not removed yet: %s.", doubt)
 	}
-	const words = "pods that are not wanted any more to go"
+	const words = "Waiting for the pods that are no longer wanted to be removed."
 	if len(effects) > 0 {
 		return fsm.Do(ReasonShrinking, effects...).Because(words)
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"time"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
@@ -24,18 +25,18 @@ func decideVerifyingClusterHealth(in input) fsm.Decision {
 		return fsm.Fire(ClusterHealthy, ReasonClusterHealthy).Because("%s", healthyWords(w))
 	}
 	if hasty := restoreTimeout(in); len(hasty) > 0 && !in.Obj.Spec.Paused {
-		return fsm.Do(ReasonVerifying, hasty...).Because("%s", doubt)
+		return fsm.Do(ReasonVerifying, hasty...).Because("Waiting for the cluster to become healthy: %s.", doubt)
 	}
 	if why, lacks := w.lacks(); lacks && w.Formed {
-		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because("%s", why)
+		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because(degraded, why)
 	}
-	return fsm.Wait(ReasonVerifying, "pods", "valkey").In(recheck).Because("%s", doubt)
+	return fsm.Wait(ReasonVerifying, "pods", "valkey").In(recheck).Because("Waiting for the cluster to become healthy: %s.", doubt)
 }
 
 func decideRunning(in input) fsm.Decision {
 	w := in.World
 	if why, lacks := w.lacks(); lacks {
-		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because("%s", why)
+		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because(degraded, why)
 	}
 	if effects := applyAsks(in); len(effects) > 0 {
 		return fsm.Do(ReasonUpgrading, effects...).Because("%s", healthyWords(w))
@@ -76,7 +77,7 @@ func decideDegraded(in input) fsm.Decision {
 		doubt = why
 	}
 	if effects := applyAsks(in); len(effects) > 0 {
-		return fsm.Do(ReasonUpgrading, effects...).Because("%s", doubt)
+		return fsm.Do(ReasonUpgrading, effects...).Because(degraded, doubt)
 	}
 	majority, gone := majorityLost(in)
 	if gone && takeoverCommand(in, in.World.Nodes.Owners()) != "" { // something is left, which a person can bring back
@@ -91,8 +92,11 @@ func decideDegraded(in input) fsm.Decision {
 	if scales, pending := scale(in); pending && !scales.Waits() && approved(in) {
 		return scales
 	}
-	return waitAndMaintain(in, ReasonNodesMissing, doubt+drainHint(in))
+	return waitAndMaintain(in, ReasonNodesMissing, fmt.Sprintf(degraded, doubt)+drainHint(in))
 }
+
+// degraded says what is wrong with a cluster that stands.
+const degraded = "The cluster is degraded: %s."
 
 // waitAndMaintain waits, and makes anew meanwhile what was lost.
 func waitAndMaintain(in input, reason fsm.Reason, words string) fsm.Decision {
@@ -146,7 +150,7 @@ func healthySummary(in input) (fsm.Reason, string) {
 	_, follows := requestUpgrade(in)
 	switch {
 	case in.World.Upgrade != nil:
-		return ReasonUpgrading, "upgrade " + in.World.Upgrade.Name + " works on the cluster"
+		return ReasonUpgrading, upgradeWorks(in.World)
 	case follows != "":
 		return ReasonChangeNotApplied, follows
 	}
@@ -172,13 +176,13 @@ func decideFailed(in input) fsm.Decision {
 
 // decideDataLost begins anew only where the user said so beforehand.
 func decideDataLost(in input) fsm.Decision {
-	const words = "every server came back empty"
+	const words = "Every server came back empty"
 	if c, found := in.World.child(func(c Child) bool { return c.Kind == KindConfigMap && c.UID != "" && !c.Foreign }); found &&
 		in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Paused && in.World.Reservation.State != reserve.Others {
-		return fsm.Do(ReasonDataLost, ForgetData{c.UID}).Because("%s; spec.onTotalLoss asks for an empty cluster", words)
+		return fsm.Do(ReasonDataLost, ForgetData{c.UID}).Because("%s; spec.onTotalLoss asks for an empty cluster, which the manager forms.", words)
 	}
 	return fsm.Wait(ReasonDataLost, "valkey").In(recheck).
-		Because("%s; restore the data, or set spec.onTotalLoss to Recreate to begin anew", words)
+		Because("%s; restore the data, or set spec.onTotalLoss to Recreate to begin with an empty cluster.", words)
 }
 
 // recoverAfter is how long the cluster stays failed.
@@ -195,12 +199,16 @@ func recoverAfter(in input) time.Duration {
 // repeatFailure waits with the reason and message of the move that led here: the World does not show them.
 func repeatFailure(in input) fsm.Decision {
 	move, known := fsm.LastMove(&in.Obj.Status.Progress, Failed)
-	if !known || move.Event == DataLost {
-		move.Reason, move.Message = ReasonUnfinished, "not done in time"
+	if !known || move.Event == DataLost || move.Message == "" {
+		move.Reason, move.Message = ReasonUnfinished, "The cluster was not formed in time; the manager tries again."
 	}
 	return fsm.Wait(move.Reason, "children", "pods", "valkey").Because("%s", move.Message)
 }
 
 func healthyWords(w World) string {
-	return words(len(w.Nodes)) + " nodes are ready, all " + words(topology.TotalSlots) + " slots are served"
+	return fmt.Sprintf("All %d nodes are ready, and all %d slots are served.", len(w.Nodes), topology.TotalSlots)
+}
+
+func upgradeWorks(w World) string {
+	return "ValkeyUpgrade " + w.Upgrade.Name + " works on the cluster."
 }

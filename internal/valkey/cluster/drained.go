@@ -21,6 +21,6 @@ func drainHint(in input) string {
 	if !in.Obj.Spec.Persistence.Enabled || waiting == 0 || err != nil || waiting < limit {
 		return ""
 	}
-	return fmt.Sprintf("; if its machine is drained and its volume is there, the drain waits for the next pod: spec.podDisruptionBudget.maxUnavailable is %s, "+
-		"and must be as many as the machine has pods of the cluster", allowed.String())
+	return fmt.Sprintf(" If its machine is drained and its volume is there, the drain waits for the next pod: spec.podDisruptionBudget.maxUnavailable is %s, "+
+		"and must be as many as the machine has pods of the cluster.", allowed.String())
 }

@@ -20,7 +20,7 @@ func TestFaultIntroducesServersThatHoldData(t *testing.T) {
 	b := newBench().Deciding(InitializingCluster, func(in input) fsm.Decision {
 		w := in.World
 		if _, barred := refuseCreation(w); !barred && answering(w) && len(missingIntroductions(w.Nodes)) > 0 {
-			return fsm.Do(ReasonMeeting, Meet{missingIntroductions(w.Nodes)})
+			return fsm.Do(ReasonMeeting, Meet{missingIntroductions(w.Nodes)}).Because("It is broken on purpose.")
 		}
 		return decideInitializingCluster(in)
 	})
@@ -49,7 +49,7 @@ func TestFaultSlotsForTheFirstOfEachShard(t *testing.T) {
 			}
 		}
 		if len(effects) > 0 {
-			return fsm.Do(ReasonAssigning, effects...)
+			return fsm.Do(ReasonAssigning, effects...).Because("It is broken on purpose.")
 		}
 		return decideAssigningSlots(in)
 	})
@@ -61,7 +61,7 @@ func TestFaultReplicaByOrdinal(t *testing.T) {
 	b := newBench().Deciding(ConfiguringReplicas, func(in input) fsm.Decision {
 		w := in.World
 		if _, barred := refuseCreation(w); !barred && answering(w) && !w.Nodes[1].Server.Holds() {
-			return fsm.Do(ReasonReplicating, Replicate{memberOf(w.Nodes[1]), memberOf(w.Nodes[0])})
+			return fsm.Do(ReasonReplicating, Replicate{memberOf(w.Nodes[1]), memberOf(w.Nodes[0])}).Because("It is broken on purpose.")
 		}
 		return decideConfiguringReplicas(in)
 	})
@@ -86,7 +86,7 @@ func TestFaultTemplateAppliedInUse(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(Running, func(in input) fsm.Decision {
 		if effects := in.World.apply(in.World.unapplied()); len(effects) > 0 && !in.Obj.Spec.Paused {
-			return fsm.Do(ReasonApplying, effects...)
+			return fsm.Do(ReasonApplying, effects...).Because("It is broken on purpose.")
 		}
 		return decideRunning(in)
 	})
@@ -97,7 +97,7 @@ func TestFaultAdoptsAForeignObject(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(Pending, func(in input) fsm.Decision {
 		if c, taken := in.World.foreign(); taken && in.World.Reservation.State == reserve.Ours && !in.World.Formed {
-			return fsm.Do(ReasonApplying, ApplyChild{Child: c.Ref, UID: c.UID})
+			return fsm.Do(ReasonApplying, ApplyChild{Child: c.Ref, UID: c.UID}).Because("It is broken on purpose.")
 		}
 		return decidePending(in)
 	})
@@ -119,7 +119,7 @@ func TestFaultPhaseNotRederivable(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(Pending, func(in input) fsm.Decision {
 		if in.World.Formed {
-			return fsm.Wait(ReasonFormedBefore, "children")
+			return fsm.Wait(ReasonFormedBefore, "children").Because("It is broken on purpose.")
 		}
 		return decidePending(in)
 	})
@@ -150,7 +150,7 @@ func TestFaultDeletesPodsThatRan(t *testing.T) {
 	b := newBench().Deciding(WaitingForPods, func(in input) fsm.Decision {
 		for _, n := range in.World.Nodes {
 			if _, barred := refuseCreation(in.World); !barred && n.UID != "" && n.Server == nil {
-				return fsm.Do(ReasonPodsFailing, DeletePod{n.Name, n.UID, n.Version})
+				return fsm.Do(ReasonPodsFailing, DeletePod{n.Name, n.UID, n.Version}).Because("It is broken on purpose.")
 			}
 		}
 		return decideWaitingForPods(in)

@@ -11,6 +11,8 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
+const takingOver = "Waiting for %s to take over from %s, which is removed."
+
 // handOver lets the primary of a shard that stays, whose own pod is to go, be followed
 // by a replica that stays.
 func handOver(in input) (fsm.Decision, bool) {
@@ -19,23 +21,25 @@ func handOver(in input) (fsm.Decision, bool) {
 		shard := w.Nodes.Shard(i)
 		owner, owned := shard.Owner()
 		if n, silent := shard.Silent(); silent && !owned {
-			return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("%s to answer, which may own the slots of shard %d", n.Name, i), true
+			return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).
+				Because("Waiting for %s to answer, which may own the slots of shard %d.", n.Name, i), true
 		}
 		if !owned {
-			return fsm.Wait(ReasonSlotsLost, "valkey").In(recheck).Because("shard %d owns no slots", i), true
+			return fsm.Wait(ReasonSlotsLost, "valkey").In(recheck).Because("Shard %d owns no slots; see SlotsLost in the runbook.", i), true
 		}
 		if !leaves(in, owner) {
 			continue
 		}
 		candidate, proof, doubt := failoverCandidate(in, shard)
 		if doubt != "" {
-			return fsm.Wait(ReasonNoCandidate, "valkey").In(recheck).Because("shard %d to have a replica that stays and can take over: %s", i, doubt), true
+			return fsm.Wait(ReasonNoCandidate, "valkey").In(recheck).
+				Because("Waiting for shard %d to have a replica that stays and can take over: %s.", i, doubt), true
 		}
 		if left := untilNextFailover(in); left > 0 {
-			return fsm.Wait(ReasonFailingOver, "valkey").In(left).Because("%s to take over from %s, which goes", candidate.Name, owner.Name), true
+			return fsm.Wait(ReasonFailingOver, "valkey").In(left).Because(takingOver, candidate.Name, owner.Name), true
 		}
 		return fsm.Do(ReasonFailingOver, Failover{At: memberOf(candidate), From: memberOf(owner), Proof: proof}).
-			Because("%s to take over from %s, which goes", candidate.Name, owner.Name), true
+			Because(takingOver, candidate.Name, owner.Name), true
 	}
 	return fsm.Decision{}, false
 }

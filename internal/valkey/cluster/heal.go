@@ -29,16 +29,16 @@ func heal(in input) (fsm.Decision, bool) {
 		of    func(input) []fsm.Effect
 		words string
 	}{
-		{promoteReplica, "a replica to take over from a primary that has ended"},
-		{updateAddresses, "servers to be known at their new address"},
-		{rejoinNodes, "servers that were to go, and are wanted again, to be known again"},
-		{joinEmptyNodes, "servers in the place of lost ones to join"},
-		{attachReplicas, "servers in the place of lost ones to follow their primary"},
-		{raiseEpochs, "a replica that is taken for a primary to be believed"},
-		{forgetFailedNodes, "servers that are gone to be forgotten"},
-		{restartEmptyShards, "servers that lost their data, and wait for who had a copy, to begin anew"},
-		{forgetSlotOwners, "the owner of slots whose data is gone to be forgotten"},
-		{refillLostShards, "a shard that lost all its data to serve again, with nothing"},
+		{promoteReplica, "The manager promotes a replica of a primary that has ended."},
+		{updateAddresses, "The manager introduces servers at their new address."},
+		{rejoinNodes, "The manager introduces servers again that were to be removed."},
+		{joinEmptyNodes, "The manager joins servers that replace lost ones."},
+		{attachReplicas, "The manager attaches servers that replace lost ones to their primary."},
+		{raiseEpochs, "The manager raises the epoch of a primary whose replica others take for a primary."},
+		{forgetFailedNodes, "The manager removes servers that are gone from the node tables."},
+		{restartEmptyShards, "The manager restarts servers that lost their data and wait for a copy that no longer exists."},
+		{forgetSlotOwners, "The manager removes the owner of slots whose data is gone from the node tables."},
+		{refillLostShards, "The manager gives the slots of a shard that lost all its data to its empty servers."},
 	} {
 		if effects := part.of(in); len(effects) > 0 {
 			return fsm.Do(ReasonHealing, effects...).Because("%s", part.words), true

@@ -24,12 +24,12 @@ func introduceNewNodes(w World, all topology.Nodes) (effects []fsm.Effect, waits
 		}
 		if n.Server.Holds() {
 			return nil, fsm.Wait(ReasonHoldsData, "valkey").In(recheck).
-				Because("%s holds keys or slots and is not introduced to anybody", n.Name), true
+				Because("%s holds keys or slots, so it is not joined to the other servers; a person must decide what becomes of its data.", n.Name), true
 		}
 		for _, p := range n.Server.View {
 			if p.State != topology.Handshake && !ours[p.ID] {
 				return nil, fsm.Wait(ReasonUnknownServer, "valkey").In(recheck).
-					Because("%s lists the server %s, which is no pod of this cluster", n.Name, p.ID), true
+					Because("%s knows server %s, which is no pod of this cluster, so it is not joined to the others; delete its pod and volume if it holds nothing of value.", n.Name, p.ID), true
 			}
 		}
 		if to := membersToMeet(w.Nodes, i); len(to) > 0 {

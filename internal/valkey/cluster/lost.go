@@ -56,11 +56,11 @@ func shardLost(in input) (words string, is bool) {
 	case len(lost) == 0:
 		return "", false
 	case in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !mayRefillLostShards(in):
-		return fmt.Sprintf("shard %d came back empty while slots were on their way, whose keys may be elsewhere; see SlotsLost in the runbook", lost[0]), true
+		return fmt.Sprintf("Shard %d came back empty while slots were being moved, whose keys may be elsewhere; see SlotsLost in the runbook.", lost[0]), true
 	case mayRefillLostShards(in):
-		return fmt.Sprintf("shard %d came back empty; spec.onTotalLoss asks for an empty one", lost[0]), true
+		return fmt.Sprintf("Shard %d came back empty; spec.onTotalLoss asks for an empty one, which the manager forms.", lost[0]), true
 	}
-	return fmt.Sprintf("shard %d came back empty; restore its data, or set spec.onTotalLoss to Recreate to go on without", lost[0]), true
+	return fmt.Sprintf("Shard %d came back empty; restore its data, or set spec.onTotalLoss to Recreate to continue without it.", lost[0]), true
 }
 
 // mayRefillLostShards says that shards that were lost may begin anew: the user said so, and no slot

@@ -126,7 +126,7 @@ func TestALostShardDoesNotWaitForItself(t *testing.T) {
 	})
 	c, w := newCluster(), clone(made()[len(made())-1].world)
 	bereaving(c, &w)
-	if words, lost := shardLost(input{Obj: c, World: w, Now: present}); !lost || !strings.Contains(words, "shard 1 came back empty") {
+	if words, lost := shardLost(input{Obj: c, World: w, Now: present}); !lost || !strings.Contains(words, "Shard 1 came back empty") {
 		t.Errorf("lost: %t, %s", lost, words)
 	}
 }
@@ -228,8 +228,8 @@ func TestALostShardKeepsNoUpgradeWaiting(t *testing.T) {
 // What is told of it.
 func TestALostShardIsTold(t *testing.T) {
 	for on, words := range map[valkeyv1.OnTotalLoss]string{
-		valkeyv1.RecreateOnTotalLoss: "shard 1 came back empty; spec.onTotalLoss asks for an empty one",
-		valkeyv1.FailOnTotalLoss:     "shard 1 came back empty; restore its data, or set spec.onTotalLoss to Recreate to go on without",
+		valkeyv1.RecreateOnTotalLoss: "Shard 1 came back empty; spec.onTotalLoss asks for an empty one, which the manager forms.",
+		valkeyv1.FailOnTotalLoss:     "Shard 1 came back empty; restore its data, or set spec.onTotalLoss to Recreate to continue without it.",
 	} {
 		c, w := newCluster(), clone(made()[len(made())-1].world)
 		c.Status.Phase = Degraded

@@ -252,9 +252,11 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 				On:     map[fsm.Event]fsm.Phase{RecoveryInitiated: Pending},
 			},
 			Deleting: {
-				Doc:    "Going, and its children with it.",
-				Class:  fsm.Working,
-				Decide: func(input) fsm.Decision { return fsm.Wait(ReasonDeleting, "children") },
+				Doc:   "Going, and its children with it.",
+				Class: fsm.Working,
+				Decide: func(input) fsm.Decision {
+					return fsm.Wait(ReasonDeleting, "children").Because("Waiting for Kubernetes to delete the cluster's children.")
+				},
 			},
 		},
 	},

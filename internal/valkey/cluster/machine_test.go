@@ -166,7 +166,7 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 		w.Migration = pick(r, Moving, Ended)
 	}
 	if phase == Failed && r.IntN(2) == 0 {
-		c.Status.Conditions = []metav1.Condition{{Type: fsm.Stalled, Status: metav1.ConditionTrue, Reason: pick(r, "Refused", "DataLost"), Message: "no"}}
+		c.Status.Conditions = []metav1.Condition{{Type: fsm.Stalled, Status: metav1.ConditionTrue, Reason: pick(r, "Refused", "DataLost"), Message: "No."}}
 		c.Status.History = append(c.Status.History, history(Failed), history(Pending), history(Failed))
 	}
 	w.Reservation = reserve.Fact{State: pick(r, reserve.Ours, reserve.Ours, reserve.Ours, reserve.Ours, reserve.Ours, reserve.Free, reserve.Others, reserve.State(""))}
@@ -212,7 +212,7 @@ func mishap(r *rand.Rand, w *World) {
 	case 3:
 		n.Ready = false
 	case 4, 9:
-		n.Server, n.Trouble = nil, pick(r, podstate.Trouble{}, podstate.Trouble{Reason: podstate.ImagePullBackOff, Words: "no image"})
+		n.Server, n.Trouble = nil, pick(r, podstate.Trouble{}, podstate.Trouble{Reason: podstate.ImagePullBackOff, Words: "Pod web-0-0 has no image."})
 		n.UID, n.NeverRan, n.Outdated, n.Ended = "u", r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
 		if n.Refused = r.IntN(2) == 0; n.Refused {
 			hangUp(r, w, n.Name)

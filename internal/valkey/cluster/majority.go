@@ -13,7 +13,7 @@ func majorityLost(in input) (words string, lost bool) {
 	if quorum || len(owners) == 0 { // nobody was heard of who could be missed
 		return "", false
 	}
-	return doubt + ": bring back the pods of the others" + takeoverCommand(in, owners), true
+	return doubt + ": bring back the pods of the others" + takeoverCommand(in, owners) + ".", true
 }
 
 // takeoverCommand is the command for a replica of a primary that is gone for good.
@@ -24,7 +24,7 @@ func takeoverCommand(in input, owners map[string]bool) string {
 		}
 		primary := n.Server.Self().Follows
 		if _, answers := in.World.Nodes.ByID(primary); owners[primary] && !answers {
-			return fmt.Sprintf("; if they are gone for good, let a replica of each take over: kubectl exec -n %s %s -c valkey -- %s",
+			return fmt.Sprintf("; if they are gone for good, let a replica of each take over with `kubectl exec -n %s %s -c valkey -- %s`",
 				in.Obj.Namespace, n.Name, "valkey-cli cluster failover takeover")
 		}
 	}

@@ -30,19 +30,20 @@ func move(in input, shards int) (fsm.Decision, bool) {
 	left, doubt := toMove(w, shards)
 	open := openSlots(w)
 	misplaced := countMisplaced(w, shards)
-	words := fmt.Sprintf("up to %d slots to be moved", roughly(misplaced)) + estimate(in, misplaced)
+	words := fmt.Sprintf("Moving up to %d slots%s.", roughly(misplaced), estimate(in, misplaced))
 	switch {
 	case w.Migration == Moving: // a slot has two owners for a moment, while it changes hands
 		return fsm.Wait(ReasonMoving, "valkey", "work").In(recheck).Because("%s", words), true
 	case doubt != "":
-		return fsm.Wait(ReasonSlotsLost, "valkey").In(recheck).Because("%s; nothing is moved", doubt), true
+		return fsm.Wait(ReasonSlotsLost, "valkey").In(recheck).Because("No slots are moved: %s; see SlotsLost in the runbook.", doubt), true
 	case left == 0 && open == 0:
 		return fsm.Decision{}, false
 	}
 	// What is half way is finished whatever comes of it.
 	if n, share, cramped := wouldExceedMemory(in, shards); cramped && open == 0 {
-		return fsm.Wait(ReasonTooLittleMemory, "valkey", "self").In(recheck).Because("%d shards to be able to hold what all hold: %s would get about %d MiB, and may have %d",
-			shards, n.Name, share>>20, n.Server.MemoryLimit>>20), true
+		return fsm.Wait(ReasonTooLittleMemory, "valkey", "self").In(recheck).
+			Because("%d shards cannot hold what all hold: %s would get about %d MiB and may have %d MiB; raise its memory limit, or keep more shards.",
+				shards, n.Name, share>>20, n.Server.MemoryLimit>>20), true
 	}
 	return fsm.Do(ReasonMoving, MoveSlots{shards, places(w.Nodes)}).Because("%s", words), true
 }
@@ -81,11 +82,11 @@ func estimate(in input, left int) string {
 	total := int64(p.Slots)
 	minutes := math.Ceil(elapsed.Minutes() * float64(left) / float64(total-int64(left)))
 	i, _ := slices.BinarySearch(steps, int(min(minutes, longest)))
-	within := "in at most " + (time.Duration(steps[i]) * time.Minute).String()
+	within := "at most " + (time.Duration(steps[i]) * time.Minute).String()
 	if minutes > longest {
-		within = "in more than a week"
+		within = "more than a week"
 	}
-	return fmt.Sprintf(", about %d MiB; at this pace %s", p.Bytes*int64(roughly(left))/total>>20, within)
+	return fmt.Sprintf(", about %d MiB, which takes %s at this pace", p.Bytes*int64(roughly(left))/total>>20, within)
 }
 
 // steps are the minutes that are told apart.

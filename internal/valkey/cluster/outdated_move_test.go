@@ -46,10 +46,10 @@ func TestMovesAreEstimated(t *testing.T) {
 		left  int
 		want  string
 	}{
-		"half of it":                {10 * time.Minute, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 4096, ", about 4096 MiB; at this pace in at most 10m0s"},
-		"a quarter":                 {10 * time.Minute, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 6144, ", about 6144 MiB; at this pace in at most 30m0s"},
-		"a year":                    {1000 * time.Hour, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 8191, ", about 8192 MiB; at this pace in more than a week"},
-		"a little more than a step": {10*time.Minute + time.Second, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 4096, ", about 4096 MiB; at this pace in at most 20m0s"},
+		"half of it":                {10 * time.Minute, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 4096, ", about 4096 MiB, which takes at most 10m0s at this pace"},
+		"a quarter":                 {10 * time.Minute, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 6144, ", about 6144 MiB, which takes at most 30m0s at this pace"},
+		"a year":                    {1000 * time.Hour, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 8191, ", about 8192 MiB, which takes more than a week at this pace"},
+		"a little more than a step": {10*time.Minute + time.Second, &valkeyv1.ClusterPlan{Slots: 8192, Bytes: 8 << 30}, 4096, ", about 4096 MiB, which takes at most 20m0s at this pace"},
 		"moments":                   {30 * time.Second, &valkeyv1.ClusterPlan{Slots: 8192}, 4096, ""},
 		"nothing so far":            {10 * time.Minute, &valkeyv1.ClusterPlan{Slots: 8192}, 8192, ""},
 		"no plan":                   {10 * time.Minute, nil, 4096, ""},

@@ -17,10 +17,10 @@ const mostMoves = 250
 func makePlan(in input) (p *valkeyv1.ClusterPlan, doubt string) {
 	w, wanted := in.World, Wanted(in.Obj)
 	if !w.Formed || !w.looked() || len(wanted) == 0 || len(w.Nodes) != w.Shape.Nodes() {
-		return nil, "the cluster was not looked at"
+		return nil, "the manager has not read the cluster yet"
 	}
 	if w.Upgrade != nil {
-		return nil, "upgrade " + w.Upgrade.Name + " works on the cluster"
+		return nil, "ValkeyUpgrade " + w.Upgrade.Name + " works on the cluster"
 	}
 	moves, doubt := plannedMoves(w, len(wanted))
 	if doubt != "" {
@@ -56,7 +56,7 @@ func composePlan(in input, steps []plan.Step, moves []plan.Move) *valkeyv1.Clust
 // plannedMoves are the slots that will change hands, also to shards that are still to be made.
 func plannedMoves(w World, shards int) (moves []plan.Move, doubt string) {
 	if _, rival, contested := w.Nodes.Assigned(); contested {
-		return nil, rival.Name + " claims slots that another claims as well"
+		return nil, rival.Name + " and another server both claim the same slots"
 	}
 	holdings := Holdings(w.Nodes, shards)
 	for i := len(w.Shape); i < shards; i++ {

@@ -153,7 +153,7 @@ func conditions(in input, d fsm.Decision) []metav1.Condition {
 	}
 	if up := in.World.Upgrade; up != nil && phase == Running {
 		c := metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(ReasonUpgrading),
-			Message: "upgrade " + up.Name + " works on the cluster"}
+			Message: upgradeWorks(in.World)}
 		if d.Reason == ReasonReservedByOther { // a change of size waits for it
 			c.Reason, c.Message = string(d.Reason), d.Message
 		}

@@ -19,15 +19,17 @@ func whenReserved(decide func(input) fsm.Decision) func(input) fsm.Decision {
 		w := in.World
 		switch {
 		case !w.looked():
-			return fsm.Wait(ReasonNotLooked, "children").In(recheck)
+			return waitForLook("children", "the cluster's children")
 		case !w.Formed:
 			return markFormedAgain(in)
 		case w.Reservation.State != reserve.Ours:
-			return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).Because("the reservation of the cluster")
+			return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).Because(waitForReservation)
 		}
 		return decide(in)
 	}
 }
+
+const waitForReservation = "Waiting for the manager to read the reservation of the cluster."
 
 func markFormedAgain(in input) fsm.Decision {
 	w := in.World
@@ -36,9 +38,10 @@ func markFormedAgain(in input) fsm.Decision {
 	case !found || c.Foreign:
 		return waitForName(c)
 	case c.UID == "":
-		return fsm.Do(ReasonApplying, w.apply([]Child{c})...)
+		return fsm.Do(ReasonApplying, w.apply([]Child{c})...).Because("The manager creates %s again, which was lost.", c.Ref)
 	}
-	return fsm.Do(ReasonFormedBefore, MarkFormed{c.UID})
+	return fsm.Do(ReasonFormedBefore, MarkFormed{c.UID}).
+		Because("The manager notes again in %s that the cluster was formed.", c.Ref)
 }
 
 // grows says that a shard, or replicas of one, are to be added. That a StatefulSet is
@@ -166,16 +169,16 @@ func scale(in input) (fsm.Decision, bool) {
 	case event == "" || !in.World.Formed:
 		return fsm.Decision{}, false
 	case in.Obj.Spec.Paused:
-		return fsm.Wait(ReasonPaused, "self", "pods", "valkey", "children").Because("spec.paused to be unset; then %s", words), true
+		return fsm.Wait(ReasonPaused, "self", "pods", "valkey", "children").Because("The cluster is paused; unset spec.paused, and %s.", words), true
 	case !approved(in): // it gets no further than to the door, where the hold says what a person has to do
-		return fsm.Fire(event, ReasonScaling).Because("%s", words), true
+		return fsm.Fire(event, ReasonScaling).Because("The size changes: %s.", words), true
 	case in.World.Reservation.State == reserve.Ours:
-		return fsm.Fire(event, ReasonScaling).Because("%s", words), true
+		return fsm.Fire(event, ReasonScaling).Because("The size changes: %s.", words), true
 	case in.World.Reservation.State == reserve.Free:
-		return fsm.Do(ReasonReserving, take(in)).Because("%s", words), true
+		return fsm.Do(ReasonReserving, take(in)).Because("The manager reserves the cluster; then %s.", words), true
 	}
 	return fsm.Wait(ReasonReservedByOther, reserve.Wake.Name, "pods", "valkey", "children").
-		Because("reserved by %s; then %s", in.World.Reservation.Holder, words), true
+		Because("Waiting for %s, which has reserved the cluster, to end; then %s.", in.World.Reservation.Holder, words), true
 }
 
 // scaleEvent is the first step towards the size that is wanted: grow, then shrink.
@@ -189,7 +192,7 @@ func scaleEvent(in input) (event fsm.Event, words string) {
 	case grows(in):
 		return ScaleUpDetected, "replicas are added"
 	case rebalanceUnfinished(in):
-		return ScaleUpDetected, "a shard is without its share of the slots"
+		return ScaleUpDetected, "shards get the slots that they lack"
 	case upgrading(in) && (in.World.Upgrade != nil || approved(in)):
 		return "", ""
 	case dropsShards(in):

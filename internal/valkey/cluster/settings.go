@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -100,11 +101,11 @@ func settingsCondition(in input) (metav1.Condition, bool) {
 	c := metav1.Condition{Type: valkeyv1.ConfigApplied, Status: status(w.Settings.settled())}
 	switch {
 	case w.Settings.settled():
-		c.Reason, c.Message = string(ReasonConfigApplied), "every server that answers has the settings of spec.config"
+		c.Reason, c.Message = string(ReasonConfigApplied), "Every server that answers has the settings of spec.config."
 	case w.Settings.Refused != "":
-		c.Reason, c.Message = string(ReasonConfigRefused), w.Settings.Refused
+		c.Reason, c.Message = string(ReasonConfigRefused), "A server refuses a setting of spec.config; correct it: "+strings.TrimRight(w.Settings.Refused, ".")+"."
 	default:
-		c.Reason, c.Message = string(ReasonApplyingConfig), "servers are being told of changed settings"
+		c.Reason, c.Message = string(ReasonApplyingConfig), "The manager tells the servers of changed settings."
 	}
 	return c, true
 }

@@ -29,10 +29,10 @@ func spreadPrimaries(in input) (d fsm.Decision, is bool) {
 	}
 	if left := max(spreadAfter-in.Now.Sub(in.Obj.Status.Since.Time), untilNextFailover(in)); left > 0 {
 		return fsm.Wait(ReasonClusterHealthy, "pods", "valkey", "children").In(left).
-			Because("%s; most primaries are on %s, so %s takes over from %s soon", healthyWords(w), from.Host, candidate.Name, from.Name), true
+			Because("%s Most primaries are on machine %s, so %s takes over from %s soon.", healthyWords(w), from.Host, candidate.Name, from.Name), true
 	}
 	return fsm.Do(ReasonSpreading, Failover{At: memberOf(candidate), From: memberOf(from), Proof: proof}).
-		Because("%s to take over from %s: most primaries are on %s", candidate.Name, from.Name, from.Host), true
+		Because("Waiting for %s to take over from %s: most primaries are on machine %s.", candidate.Name, from.Name, from.Host), true
 }
 
 // spreadCandidate is a primary on a machine that has most of them, and a replica of it on one that would have fewer.

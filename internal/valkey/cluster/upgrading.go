@@ -115,10 +115,10 @@ func requestUpgrade(in input) (effects []fsm.Effect, words string) {
 	if _, wanted := editedShard(w); !wanted {
 		return effects, ""
 	}
-	words = fmt.Sprintf("upgrade %s follows the spec", name)
+	words = fmt.Sprintf("ValkeyUpgrade %s brings the servers to the edited spec.", name)
 	if i := slices.IndexFunc(w.Own, func(u OwnUpgrade) bool { return u.Name == name }); i >= 0 {
 		if u := w.Own[i]; u.Ended {
-			words = fmt.Sprintf("upgrade %s, which the spec asks for, ended %s: see its message, and edit the spec; or delete it to try again", name, u.Phase)
+			words = fmt.Sprintf("ValkeyUpgrade %s, which the spec asked for, ended in phase %s: read its message and edit the spec, or delete it to try again.", name, u.Phase)
 		}
 		return effects, words
 	}
@@ -127,7 +127,7 @@ func requestUpgrade(in input) (effects []fsm.Effect, words string) {
 	}
 	image, known := wantedImage(in)
 	if !known {
-		return effects, "the spec was edited, and " + differentImages
+		return effects, "The spec was edited, but not applied. " + differentImages
 	}
 	return append(effects, MakeUpgrade{name, image}), words
 }
@@ -154,7 +154,7 @@ func drift(in input) string {
 	if !known || image == in.Obj.Spec.Image || in.World.Upgrade != nil {
 		return ""
 	}
-	return fmt.Sprintf("; an upgrade brought it to %s, and spec.image still says %s: set it to what runs", image, in.Obj.Spec.Image)
+	return fmt.Sprintf(" A ValkeyUpgrade brought the servers to %s, but spec.image is still %s: set it to what runs.", image, in.Obj.Spec.Image)
 }
 
 // contested says that another controller sets fields of a child, which nothing waits for.
@@ -163,7 +163,7 @@ func contested(w World) string {
 	if !is {
 		return ""
 	}
-	return fmt.Sprintf("; others own fields of %s: %s; remove them there", c.Ref, c.Contested)
+	return fmt.Sprintf(" Others own fields of %s: %s; remove the fields there.", c.Ref, c.Contested)
 }
 
 // statefulSets are the StatefulSets of the cluster as it is.
@@ -217,4 +217,4 @@ func whyAbandoned(w World) string {
 	return ""
 }
 
-const differentImages = "shards run different images, left by an upgrade that is gone; make a ValkeyUpgrade with the image that all should run"
+const differentImages = "Shards run different images, left by a ValkeyUpgrade that is gone: create one with the image that all should run."

@@ -28,14 +28,14 @@ func TestAChangeOfSizeSaysThatItWaits(t *testing.T) {
 func TestWhatIsInTheWayIsSaidWhenItLasts(t *testing.T) {
 	in := standsAs(Even(3, 1), Even(3, 1))
 	in.Now, in.Obj.Status.Since = present, *ago(raiseEpochAfter - time.Second)
-	if got := atLength(in, "all to agree", "one is called failed"); got != "all to agree" {
+	if got := atLength(in, "all to agree", "one is called failed"); got != "all to agree." {
 		t.Error(got)
 	}
 	in.Obj.Status.Since = *ago(raiseEpochAfter)
-	if got := atLength(in, "all to agree", "one is called failed"); got != "all to agree; now one is called failed" {
+	if got := atLength(in, "all to agree", "one is called failed"); got != "all to agree: one is called failed." {
 		t.Error(got)
 	}
-	if got := atLength(in, "all to agree", ""); got != "all to agree" {
+	if got := atLength(in, "all to agree", ""); got != "all to agree." {
 		t.Error(got)
 	}
 }

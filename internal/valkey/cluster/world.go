@@ -159,9 +159,9 @@ func (w World) formedWell() (doubt string, well bool) {
 	}
 	switch count, rival, contested := w.Nodes.Assigned(); {
 	case contested:
-		return rival.Name + " claims slots that another claims as well", false
+		return rival.Name + " and another server both claim the same slots", false
 	case count < topology.TotalSlots:
-		return "slots without an owner", false
+		return "some slots have no owner", false
 	}
 	if n, alone := w.unattached(); alone {
 		return n.Name + " does not follow the primary of its shard", false
@@ -197,7 +197,7 @@ func (w World) unattached() (topology.Node, bool) {
 // one did not answer just now is not enough: a busy server is not a lost one.
 func (w World) lacks() (why string, is bool) {
 	if i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Stray }); i >= 0 {
-		return fmt.Sprintf("pod %s does not belong to its StatefulSet; give it back its labels %s and %s, or remove it if it is no server of the cluster",
+		return fmt.Sprintf("pod %s does not belong to its StatefulSet: give it back its labels %s and %s, or remove it if it is no server of the cluster",
 			w.Nodes[i].Name, valkeyv1.ClusterLabel, valkeyv1.ShardLabel), true
 	}
 	if n, unready := w.Nodes.Unready(); unready {
@@ -207,7 +207,7 @@ func (w World) lacks() (why string, is bool) {
 		return w.Nodes[i].Name + " refuses connections", true
 	}
 	if n, apart := detachedNode(w); apart && w.Formed {
-		return n.Name + " has no part in the cluster", true
+		return n.Name + " has not joined the cluster", true
 	}
 	for _, n := range w.Nodes {
 		if n.Server == nil {
@@ -218,7 +218,7 @@ func (w World) lacks() (why string, is bool) {
 				if !ours {
 					m.Name = p.ID
 				}
-				return m.Name + " is out of reach of the others", true
+				return m.Name + " is unreachable for other servers", true
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func (w World) lacks() (why string, is bool) {
 
 func subject(n topology.Node) string {
 	if n.Name == "" {
-		return "a node"
+		return "a server"
 	}
 	return n.Name
 }

@@ -100,13 +100,13 @@ func filesOf(s *corev1.Secret) map[string]string {
 // login is what is wrong with the name and the password of the application.
 func login(name string, s *corev1.Secret) string {
 	if s == nil {
-		return fmt.Sprintf("Secret %s with username and password, which spec.auth names, to exist", name)
+		return fmt.Sprintf("Secret %s with username and password, which spec.auth names, does not exist", name)
 	}
 	if err := access.CheckName(string(s.Data[valkeyv1.UsernameKey])); err != nil {
-		return fmt.Sprintf("Secret %s: %s: %v", name, valkeyv1.UsernameKey, err)
+		return fmt.Sprintf("Secret %s has no valid %s: %v", name, valkeyv1.UsernameKey, err)
 	}
 	if _, err := access.ParsePasswords(string(s.Data[valkeyv1.PasswordKey])); err != nil {
-		return fmt.Sprintf("Secret %s: %s: %v", name, valkeyv1.PasswordKey, err)
+		return fmt.Sprintf("Secret %s has no valid %s: %v", name, valkeyv1.PasswordKey, err)
 	}
 	return ""
 }
@@ -115,10 +115,10 @@ func login(name string, s *corev1.Secret) string {
 func certificate(c *valkeyv1.ValkeyCluster, s *corev1.Secret) string {
 	name := c.Spec.TLS.SecretName
 	if s == nil {
-		return fmt.Sprintf("Secret %s with tls.crt, tls.key and ca.crt, which spec.tls names, to exist", name)
+		return fmt.Sprintf("Secret %s with tls.crt, tls.key and ca.crt, which spec.tls names, does not exist", name)
 	}
 	if err := access.ParseMaterial(filesOf(s)).Check(spec.ServerName(c), time.Now()); err != nil {
-		return fmt.Sprintf("Secret %s: %v", name, err)
+		return fmt.Sprintf("Secret %s has no valid certificate: %v", name, err)
 	}
 	return ""
 }

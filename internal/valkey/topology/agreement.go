@@ -1,7 +1,5 @@
 package topology
 
-import "fmt"
-
 // Disagreement is that one node does not see another as that one sees itself.
 type Disagreement struct{ By, Of Node }
 
@@ -24,7 +22,7 @@ func (n Nodes) Disagreements() (list []Disagreement) {
 // Met says that every node answers and knows every other, past all handshakes and
 // with standing links. If not, doubt says in words what is in the way.
 func (n Nodes) Met() (doubt string, met bool) {
-	return n.judge(func(by Node, of *Server) string { return whyNotMet(by, of) })
+	return n.judge(whyNotMet)
 }
 
 // Agree says that they have met and that all see the same cluster: who is
@@ -39,38 +37,38 @@ func (n Nodes) Agree() (doubt string, agree bool) {
 	for _, m := range n.answering() {
 		where[m.Server.ID] = m.Addr
 	}
-	return n.judge(func(by Node, of *Server) string {
-		p, _ := by.Server.Peer(of.ID)
+	return n.judge(func(by, of Node) string {
+		p, _ := by.Server.Peer(of.Server.ID)
 		switch {
 		case whyNotMet(by, of) != "":
 			return whyNotMet(by, of)
 		case p.State != "":
-			return "calls it " + string(p.State)
+			return "calls " + of.Name + " " + string(p.State)
 		case p.ID != by.Server.ID && p.Addr != where[p.ID]:
-			return "has another address for it"
-		case p.Follows != of.Self().Follows:
-			return "sees it in another role"
-		case p.Slots != of.Self().Slots:
-			return "sees it with other slots"
-		case p.Shard != of.Self().Shard:
-			return "sees it in another shard"
+			return "has another address for " + of.Name
+		case p.Follows != of.Server.Self().Follows:
+			return "sees " + of.Name + " in another role"
+		case p.Slots != of.Server.Self().Slots:
+			return "sees " + of.Name + " with other slots"
+		case p.Shard != of.Server.Self().Shard:
+			return "sees " + of.Name + " in another shard"
 		}
 		return ""
 	})
 }
 
-func whyNotMet(by Node, of *Server) string {
-	switch p, listed := by.Server.Peer(of.ID); {
+func whyNotMet(by, of Node) string {
+	switch p, listed := by.Server.Peer(of.Server.ID); {
 	case !listed || p.State == Handshake:
-		return "does not know it yet"
+		return "does not know " + of.Name + " yet"
 	case !p.Linked:
-		return "has no link to it"
+		return "has no link to " + of.Name
 	}
 	return ""
 }
 
 // judge asks about every pair, and for servers that nobody should know.
-func (n Nodes) judge(why func(by Node, of *Server) string) (doubt string, sound bool) {
+func (n Nodes) judge(why func(by, of Node) string) (doubt string, sound bool) {
 	if len(n) == 0 {
 		return "no node was seen", false
 	}
@@ -79,14 +77,14 @@ func (n Nodes) judge(why func(by Node, of *Server) string) (doubt string, sound 
 	}
 	for _, of := range n {
 		for _, by := range n {
-			if w := why(by, of.Server); w != "" {
-				return fmt.Sprintf("%s: %s %s", of.Name, by.Name, w), false
+			if w := why(by, of); w != "" {
+				return by.Name + " " + w, false
 			}
 		}
 	}
 	for _, by := range n {
 		if len(by.Server.View) != len(n) {
-			return by.Name + " lists a server that is no pod of this cluster, or shakes hands with one", false
+			return by.Name + " knows, or is about to meet, a server that is no pod of this cluster", false
 		}
 	}
 	return "", true

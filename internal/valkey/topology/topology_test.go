@@ -44,18 +44,18 @@ func TestAgree(t *testing.T) {
 		"all see alike":             {change: func(n Nodes) Nodes { return n }, met: true},
 		"nothing was seen":          {change: func(Nodes) Nodes { return nil }, doubt: "no node was seen"},
 		"one is silent":             {change: func(n Nodes) Nodes { n[2].Server = nil; return n }, doubt: "web-1-0 does not answer"},
-		"one is not known":          {change: func(n Nodes) Nodes { n[1].Server.View = n[1].Server.View[:5]; return n }, doubt: "web-2-1: web-0-1 does not know it yet"},
-		"one is a handshake":        {change: func(n Nodes) Nodes { n[1].Server.View[0].State = Handshake; return n }, doubt: "web-0-0: web-0-1 does not know it yet"},
-		"a link is down":            {change: func(n Nodes) Nodes { n[1].Server.View[0].Linked = false; return n }, doubt: "has no link to it"},
-		"one is suspected":          {change: func(n Nodes) Nodes { n[1].Server.View[0].State = Suspected; return n }, met: true, doubt: "calls it suspected"},
-		"one is sought elsewhere":   {change: func(n Nodes) Nodes { n[1].Server.View[0].Addr = addr(9); return n }, met: true, doubt: "has another address for it"},
-		"a role is not known yet":   {change: func(n Nodes) Nodes { n[0].Server.View[3].Follows = ""; return n }, met: true, doubt: "web-1-1: web-0-0 sees it in another role"},
-		"slots are not known yet":   {change: func(n Nodes) Nodes { n[5].Server.View[0].Slots = ""; return n }, met: true, doubt: "sees it with other slots"},
-		"a shard is seen otherwise": {change: func(n Nodes) Nodes { n[5].Server.View[1].Shard = n[1].Server.ID; return n }, met: true, doubt: "sees it in another shard"},
+		"one is not known":          {change: func(n Nodes) Nodes { n[1].Server.View = n[1].Server.View[:5]; return n }, doubt: "web-0-1 does not know web-2-1 yet"},
+		"one is a handshake":        {change: func(n Nodes) Nodes { n[1].Server.View[0].State = Handshake; return n }, doubt: "web-0-1 does not know web-0-0 yet"},
+		"a link is down":            {change: func(n Nodes) Nodes { n[1].Server.View[0].Linked = false; return n }, doubt: "has no link to web-0-0"},
+		"one is suspected":          {change: func(n Nodes) Nodes { n[1].Server.View[0].State = Suspected; return n }, met: true, doubt: "calls web-0-0 suspected"},
+		"one is sought elsewhere":   {change: func(n Nodes) Nodes { n[1].Server.View[0].Addr = addr(9); return n }, met: true, doubt: "has another address for web-0-0"},
+		"a role is not known yet":   {change: func(n Nodes) Nodes { n[0].Server.View[3].Follows = ""; return n }, met: true, doubt: "web-0-0 sees web-1-1 in another role"},
+		"slots are not known yet":   {change: func(n Nodes) Nodes { n[5].Server.View[0].Slots = ""; return n }, met: true, doubt: "sees web-0-0 with other slots"},
+		"a shard is seen otherwise": {change: func(n Nodes) Nodes { n[5].Server.View[1].Shard = n[1].Server.ID; return n }, met: true, doubt: "sees web-0-1 in another shard"},
 		"a stranger is listed": {change: func(n Nodes) Nodes {
 			n[3].Server.View = append(n[3].Server.View, Peer{ID: "f", Linked: true})
 			return n
-		}, doubt: "web-1-1 lists a server that is no pod of this cluster"},
+		}, doubt: "web-1-1 knows, or is about to meet, a server that is no pod of this cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := c.change(cluster(3))

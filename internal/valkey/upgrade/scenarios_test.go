@@ -60,7 +60,7 @@ func of(w World, change func(*topology.Node)) {
 
 // unpulled is a pod whose image does not exist.
 func unpulled(n *topology.Node) {
-	n.Server, n.Ready, n.Addr, n.NeverRan, n.Trouble = nil, false, "", true, podstate.Trouble{Reason: podstate.ImagePullBackOff, Words: "no image"}
+	n.Server, n.Ready, n.Addr, n.NeverRan, n.Trouble = nil, false, "", true, podstate.Trouble{Reason: podstate.ImagePullBackOff, Words: "Pod web-0-0 has no image."}
 }
 
 // crashing is one whose server ends again and again.

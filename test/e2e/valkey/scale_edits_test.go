@@ -71,11 +71,11 @@ func (s *stage) approve(vkc *valkeyv1.ValkeyCluster) {
 	s.T.Helper()
 	var command string
 	harness.Eventually(s.T, runningWithin, poll, func() error {
-		_, said, waits := strings.Cut(s.fresh(vkc).Status.WaitingFor, ": kubectl ")
+		_, said, waits := strings.Cut(s.fresh(vkc).Status.WaitingFor, "`kubectl ")
 		if !waits {
 			return fmt.Errorf("is %s, waiting for %q", vkc.Status.Phase, vkc.Status.WaitingFor)
 		}
-		command = said
+		command, _, _ = strings.Cut(said, "`")
 		return nil
 	})
 	if len(s.pods(vkc)) != 6 {
@@ -115,7 +115,7 @@ func (s *stage) oneWaitsForTheOther(vkc *valkeyv1.ValkeyCluster, u *valkeyv1.Val
 			says = append(says, c.Message)
 		}
 		for _, words := range says {
-			if strings.HasPrefix(words, "reserved by ") {
+			if strings.Contains(words, ", which has reserved the cluster, ") {
 				harness.Row(s.T, "%s", words)
 				return nil
 			}

@@ -7,58 +7,58 @@ import "github.com/statecraft-dev/statecraft/internal/fsm"
 func decideApplying(in input) fsm.Decision {
 	switch _, current := current(in); {
 	case !in.World.Looked:
-		return fsm.Wait(ReasonNotLooked, "servers").In(recheck)
+		return fsm.Wait(ReasonNotLooked, "servers").In(recheck).Because("Waiting for a look at the servers.")
 	case current:
 		return fsm.Fire(Applied, ReasonApplying)
 	}
-	return fsm.Do(ReasonApplying, ApplyServer{string(in.Obj.UID), in.Obj.Spec.Size})
+	return fsm.Do(ReasonApplying, ApplyServer{string(in.Obj.UID), in.Obj.Spec.Size}).Because("The server is applied.")
 }
 
 func decideStarting(in input) fsm.Decision {
 	switch s, current := current(in); {
 	case !in.World.Looked:
-		return fsm.Wait(ReasonNotLooked, "servers").In(recheck)
+		return fsm.Wait(ReasonNotLooked, "servers").In(recheck).Because("Waiting for a look at the servers.")
 	case !current:
 		return fsm.Fire(Outdated, ReasonOutdated)
 	case s.Ready:
 		return fsm.Fire(Started, ReasonServing)
 	}
-	return fsm.Wait(ReasonStarting, "servers")
+	return fsm.Wait(ReasonStarting, "servers").Because("Waiting for the server to start.")
 }
 
 func decideRunning(in input) fsm.Decision {
 	switch s, current := current(in); {
 	case !in.World.Looked:
-		return fsm.Wait(ReasonNotLooked, "servers").In(recheck)
+		return fsm.Wait(ReasonNotLooked, "servers").In(recheck).Because("Waiting for a look at the servers.")
 	case !current:
 		return fsm.Fire(Outdated, ReasonOutdated)
 	case !s.Ready:
 		return fsm.Fire(Failed, ReasonNotReady)
 	}
-	return fsm.Wait(ReasonServing, "servers").In(recheck)
+	return fsm.Wait(ReasonServing, "servers").In(recheck).Because("The server serves.")
 }
 
 func decideDegraded(in input) fsm.Decision {
 	switch s, current := current(in); {
 	case !in.World.Looked:
-		return fsm.Wait(ReasonNotLooked, "servers").In(recheck)
+		return fsm.Wait(ReasonNotLooked, "servers").In(recheck).Because("Waiting for a look at the servers.")
 	case !current:
 		return fsm.Fire(Outdated, ReasonOutdated)
 	case s.Ready:
 		return fsm.Fire(Recovered, ReasonServing)
 	}
-	return fsm.Wait(ReasonNotReady, "servers").Because("the server must become ready")
+	return fsm.Wait(ReasonNotReady, "servers").Because("Waiting for the server to become ready.")
 }
 
 // decideDeleting takes the server down first: once the cache is gone, nobody would.
 func decideDeleting(in input) fsm.Decision {
 	switch w := in.World; {
 	case !w.Looked:
-		return fsm.Wait(ReasonNotLooked, "servers").In(recheck)
+		return fsm.Wait(ReasonNotLooked, "servers").In(recheck).Because("Waiting for a look at the servers.")
 	case w.Server != nil:
-		return fsm.Do(ReasonRemoving, DeleteServer{w.Server.UID})
+		return fsm.Do(ReasonRemoving, DeleteServer{w.Server.UID}).Because("The server is deleted.")
 	}
-	return fsm.Do(ReasonRemoving, Release{})
+	return fsm.Do(ReasonRemoving, Release{}).Because("The server is gone.")
 }
 
 // current is the server, if it is there in the wanted size.
@@ -70,7 +70,9 @@ func current(in input) (Server, bool) {
 	return *s, true
 }
 
-func paused(in input) (string, bool) { return "spec.paused must be unset", in.Obj.Spec.Paused }
+func paused(in input) (string, bool) {
+	return "The cache is paused; unset spec.paused.", in.Obj.Spec.Paused
+}
 
 // relabel is the reflex. A paused cache is left alone even in this.
 func relabel(in input) (fsm.Decision, bool) {
@@ -78,5 +80,5 @@ func relabel(in input) (fsm.Decision, bool) {
 	if s == nil || s.Labeled || in.Obj.Spec.Paused || in.Obj.DeletionTimestamp != nil {
 		return fsm.Decision{}, false
 	}
-	return fsm.Do(ReasonRelabel, LabelServer{s.UID}), true
+	return fsm.Do(ReasonRelabel, LabelServer{s.UID}).Because("The server gets its label back."), true
 }

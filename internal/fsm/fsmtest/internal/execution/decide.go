@@ -10,11 +10,11 @@ func decideValidating(in input) fsm.Decision {
 	case w.Checks == DryRunFailed:
 		return fsm.Fire(Refused, ReasonDryRunFailed)
 	case w.Checks == "" || w.Digest == "":
-		return fsm.Wait(ReasonNotLooked, "target", "policy").In(look)
+		return fsm.Wait(ReasonNotLooked, "target", "policy").In(look).Because("Waiting for a look at the target.")
 	case s.PlanDigest != w.Digest && s.Plans >= maxPlans:
 		return fsm.Fire(Refused, ReasonPlanUnstable)
 	case s.PlanDigest != w.Digest:
-		return fsm.Save(ReasonPlanned)
+		return fsm.Save(ReasonPlanned).Because("The plan is saved.")
 	}
 	return fsm.Fire(Passed, ReasonValid)
 }
@@ -30,15 +30,15 @@ func decideWaitingApproval(in input) fsm.Decision {
 	a := in.World.Approval
 	switch {
 	case in.World.Digest == "":
-		return fsm.Wait(ReasonNotLooked, "target").In(look)
+		return fsm.Wait(ReasonNotLooked, "target").In(look).Because("Waiting for a look at the target.")
 	case a != nil && a.Rejected:
 		return fsm.Fire(Rejected, ReasonRejected)
 	case in.World.Digest != in.Obj.Status.PlanDigest:
 		return fsm.Fire(PlanChanged, ReasonPlanChanged)
 	case a == nil:
-		return fsm.Wait(ReasonAwaitApproval, "approvals").Because("approve plan %s", in.Obj.Status.PlanDigest)
+		return fsm.Wait(ReasonAwaitApproval, "approvals").Because("Waiting for a person to approve plan %s.", in.Obj.Status.PlanDigest)
 	case a.Digest != in.Obj.Status.PlanDigest, !in.Now.Before(a.Expires):
-		return fsm.Wait(ReasonApprovalVoid, "approvals").Because("approve plan %s", in.Obj.Status.PlanDigest)
+		return fsm.Wait(ReasonApprovalVoid, "approvals").Because("Waiting for a person to approve plan %s.", in.Obj.Status.PlanDigest)
 	}
 	return reserved(in, fsm.Fire(Approved, ReasonApproved))
 }
@@ -47,7 +47,7 @@ func decideWaitingApproval(in input) fsm.Decision {
 // executing stops next at the door.
 func reserved(in input, next fsm.Decision) fsm.Decision {
 	if in.World.Holder == "" {
-		return fsm.Do(ReasonReserving, Reserve{string(in.Obj.UID)})
+		return fsm.Do(ReasonReserving, Reserve{string(in.Obj.UID)}).Because("The target is reserved.")
 	}
 	return next
 }
@@ -65,9 +65,9 @@ func decideExecuting(in input) fsm.Decision {
 	case ended, s.JobUID != "" && (w.Job == nil || w.Job.UID != s.JobUID):
 		return fsm.Fire(OutcomeUnknown, ReasonUnknown)
 	case w.Job != nil && s.JobUID == "":
-		return fsm.Save(ReasonNoReturn)
+		return fsm.Save(ReasonNoReturn).Because("The Job is saved before it runs.")
 	case w.Job != nil && !w.Job.Suspended:
-		return fsm.Wait(ReasonRunning, "jobs")
+		return fsm.Wait(ReasonRunning, "jobs").Because("Waiting for the Job to end.")
 	}
 	return prepare(in)
 }
@@ -77,21 +77,21 @@ func prepare(in input) fsm.Decision {
 	w, s := in.World, in.Obj.Status
 	switch {
 	case w.Digest == "" || w.Footprint == "":
-		return fsm.Wait(ReasonNotLooked, "target").In(look)
+		return fsm.Wait(ReasonNotLooked, "target").In(look).Because("Waiting for a look at the target.")
 	case w.Digest != s.PlanDigest:
 		return fsm.Fire(TargetChanged, ReasonTargetChanged) // the Job stays suspended for ever
 	case s.Before == "":
-		return fsm.Save(ReasonBefore)
+		return fsm.Save(ReasonBefore).Because("The state before the action is saved.")
 	case w.Job == nil:
-		return fsm.Do(ReasonPrepared, CreateJob{string(in.Obj.UID)})
+		return fsm.Do(ReasonPrepared, CreateJob{string(in.Obj.UID)}).Because("The Job is prepared.")
 	}
-	return fsm.Do(ReasonReleased, ReleaseJob{w.Job.UID})
+	return fsm.Do(ReasonReleased, ReleaseJob{w.Job.UID}).Because("The Job is released.")
 }
 
 // reservedByOther is the hold: somebody else works on this target.
 func reservedByOther(in input) (string, bool) {
 	holder := in.World.Holder
-	return "reserved by " + holder, holder != "" && holder != string(in.Obj.UID)
+	return "Waiting for " + holder + ", which has reserved the target.", holder != "" && holder != string(in.Obj.UID)
 }
 
 // lost: nothing is run that may have run before. A Job that runs or ended is

@@ -12,16 +12,16 @@ func decidePending(in input) fsm.Decision {
 	if in.World.Holder == string(in.Obj.UID) {
 		return fsm.Fire(Reserved, ReasonReserving)
 	}
-	return fsm.Do(ReasonReserving, Reserve{string(in.Obj.UID)})
+	return fsm.Do(ReasonReserving, Reserve{string(in.Obj.UID)}).Because("The cluster is reserved.")
 }
 
 func decidePreChecks(in input) fsm.Decision {
 	w := in.World
 	switch {
 	case w.Health == "" || len(w.Shards) == 0:
-		return fsm.Wait(ReasonNotLooked, "cluster").In(look)
+		return fsm.Wait(ReasonNotLooked, "cluster").In(look).Because("Waiting for a look at the cluster.")
 	case w.Health != Healthy:
-		return fsm.Wait(ReasonUnhealthy, "cluster").In(look).Because("%s", w.Health)
+		return fsm.Wait(ReasonUnhealthy, "cluster").In(look).Because("Waiting for the cluster to be healthy: %s.", w.Health)
 	}
 	for _, s := range w.Shards {
 		if len(s.Nodes) < 2 {
@@ -48,7 +48,7 @@ func decideInProgress(in input) fsm.Decision {
 	if all {
 		return fsm.Fire(AllCurrent, ReasonAllCurrent)
 	}
-	return fsm.Wait(ReasonShardsInTurn, "valkey").In(look)
+	return fsm.Wait(ReasonShardsInTurn, "valkey").In(look).Because("Waiting for every shard to be upgraded in its turn.")
 }
 
 // returnable says that every shard the upgrade touched could go back.
@@ -68,24 +68,24 @@ func decideRollingBack(in input) fsm.Decision {
 	for _, s := range in.World.Shards {
 		from := in.Obj.from(s.Name)
 		if s.Template != from {
-			return fsm.Wait(ReasonWaitingForTemplate, "cluster").In(look)
+			return fsm.Wait(ReasonWaitingForTemplate, "cluster").In(look).Because("Waiting for the template of shard %s.", s.Name)
 		}
 		n, behind := s.unsynced()
 		if behind && (n.Primary || n.Image == from) {
-			return fsm.Wait(ReasonWaitingForSync, "valkey").In(look).Because("%s is not in sync", n.Name)
+			return fsm.Wait(ReasonWaitingForSync, "valkey").In(look).Because("Waiting for %s to be in sync.", n.Name)
 		}
 		if behind { // it is no copy, and on the new image may never become one
-			return fsm.Do(ReasonReplicaOutdated, DeletePod{n.Name, n.UID})
+			return fsm.Do(ReasonReplicaOutdated, DeletePod{n.Name, n.UID}).Because("Pod %s is replaced.", n.Name)
 		}
 		if n, old := s.outdated(from); old {
-			return fsm.Do(ReasonReplicaOutdated, DeletePod{n.Name, n.UID})
+			return fsm.Do(ReasonReplicaOutdated, DeletePod{n.Name, n.UID}).Because("Pod %s is replaced.", n.Name)
 		}
 		if to, ok := s.best(from); ok && !s.current(from) {
-			return fsm.Do(ReasonPrimaryOutdated, Failover{s.Name, to.Name})
+			return fsm.Do(ReasonPrimaryOutdated, Failover{s.Name, to.Name}).Because("Waiting for %s to take over.", to.Name)
 		}
 	}
 	if len(in.World.Shards) == 0 {
-		return fsm.Wait(ReasonNotLooked, "valkey").In(look)
+		return fsm.Wait(ReasonNotLooked, "valkey").In(look).Because("Waiting for a look at the valkey.")
 	}
 	return fsm.Fire(AllBack, ReasonAllBack)
 }
@@ -93,7 +93,7 @@ func decideRollingBack(in input) fsm.Decision {
 // reservedByOther is the hold: somebody else works on this cluster.
 func reservedByOther(in input) (string, bool) {
 	holder := in.World.Holder
-	return "reserved by " + holder, holder != "" && holder != string(in.Obj.UID)
+	return "Waiting for " + holder + ", which has reserved the target.", holder != "" && holder != string(in.Obj.UID)
 }
 
 // keepReservation is the reflex: an upgrade under way that finds its reservation
@@ -102,7 +102,7 @@ func keepReservation(in input) (fsm.Decision, bool) {
 	if in.World.Holder != "" || in.Obj.Status.Phase == Pending {
 		return fsm.Decision{}, false
 	}
-	return fsm.Do(ReasonReserving, Reserve{string(in.Obj.UID)}), true
+	return fsm.Do(ReasonReserving, Reserve{string(in.Obj.UID)}).Because("The cluster is reserved again."), true
 }
 
 // lost: an upgrade that has begun and forgot is never begun again. A later
