@@ -85,9 +85,7 @@ func TestFaultsLeaveNothing(t *testing.T) {
 	snapshots, volumes := s.snapshots(), s.volumes()
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
 		t.Run(name, func(t *testing.T) {
-			sub := *s
-			sub.t = t
-			sub.suffer(faults[name])
+			s.of(t).suffer(faults[name])
 		})
 	}
 	harness.Eventually(t, 3*time.Minute, time.Second, func() error {
@@ -214,4 +212,11 @@ func TestFaultsDeletedWhileCapturedFiftyTimes(t *testing.T) {
 		return nil
 	})
 	harness.Row(t, "50 of 50 left nothing; the slowest was gone after %s", slowest.Round(100*time.Millisecond))
+}
+
+// of is the stage for a test within a test.
+func (s *stage) of(t *testing.T) *stage {
+	within := *s.Stage
+	within.T = t
+	return &stage{&within}
 }

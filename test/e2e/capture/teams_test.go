@@ -85,28 +85,28 @@ func (s *stage) as(user string) client.Client {
 
 // makes something in the team's namespace, as the team.
 func (x *team) makes(obj client.Object) {
-	x.t.Helper()
+	x.T.Helper()
 	obj.SetNamespace(x.namespace)
-	if err := x.c.Create(x.t.Context(), obj); err != nil {
-		x.t.Fatal(err)
+	if err := x.c.Create(x.T.Context(), obj); err != nil {
+		x.T.Fatal(err)
 	}
 }
 
 // refused says that somebody cannot make something, because of this.
 func (x *team) refused(c client.Client, obj client.Object, words string) {
-	x.t.Helper()
+	x.T.Helper()
 	obj.SetNamespace(x.namespace)
-	err := c.Create(x.t.Context(), obj)
+	err := c.Create(x.T.Context(), obj)
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), words) {
-		x.t.Errorf("%T %s: error %v, want one that says %q", obj, obj.GetName(), err, words)
+		x.T.Errorf("%T %s: error %v, want one that says %q", obj, obj.GetName(), err, words)
 	}
 }
 
 // fails says that a request of the team ends so.
 func (x *team) fails(r request, reason string) {
-	x.t.Helper()
+	x.T.Helper()
 	if c := x.ended(r); c.Status != metav1.ConditionFalse || c.Reason != reason {
-		x.t.Errorf("%T %s: %s, %s; want %s", r, r.GetName(), c.Reason, c.Message, reason)
+		x.T.Errorf("%T %s: %s, %s; want %s", r, r.GetName(), c.Reason, c.Message, reason)
 	}
 }
 

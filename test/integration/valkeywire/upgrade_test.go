@@ -11,6 +11,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/podstate"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
@@ -179,9 +180,9 @@ func (f *fleet) look(ctx context.Context) {
 		n := &f.world.Nodes[i]
 		n.Server, _ = f.Ask(ctx, n.Addr)
 		n.Ready = n.Server != nil && n.Server.Synced
-		n.Ended, n.Trouble = false, ""
+		n.Ended, n.Trouble = false, podstate.Trouble{}
 		if n.Server == nil && f.processes.ended(n.Addr) {
-			n.Ended, n.Trouble = true, "CrashLoopBackOff"
+			n.Ended, n.Trouble = true, podstate.Trouble{Reason: podstate.CrashLoopBackOff}
 		}
 		n.Outdated = n.Image != f.world.Shards[n.Shard].Revision
 	}
