@@ -39,7 +39,7 @@ func (t *Tree) group(p *Package) string {
 			return g
 		}
 	}
-	if match("test/bed/...", p.Path) || p.Path == "test/integration/kube" {
+	if match("test/bed/...", p.Path) || slices.Contains([]string{"test/integration/kube", "test/integration/caches"}, p.Path) {
 		return Alone
 	}
 	if slices.Contains(p.TestImports, "test/servers") {
