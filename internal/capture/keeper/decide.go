@@ -3,6 +3,7 @@ package keeper
 import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // decideTracking serves Pending, too: a keeper that lost its status finds its
@@ -12,13 +13,13 @@ func decideTracking(in input) fsm.Decision {
 		return decideCounting(in)
 	}
 	switch w := in.World; {
-	case w.Followed == Here && in.Obj.Status.Phase == Pending:
+	case w.Followed == presence.Here && in.Obj.Status.Phase == Pending:
 		return fsm.Fire(Found, ReasonFollowing)
-	case w.Followed == Here:
+	case w.Followed == presence.Here:
 		return fsm.Wait(ReasonFollowing, "followed")
-	case w.Followed == Unknown:
+	case w.Followed == presence.Unknown:
 		return fsm.Wait(ReasonCannotFollow, "followed").In(recheck).Because("%s", cannotFollow(in))
-	case w.Followed == Gone && w.Live && w.Namespace != "":
+	case w.Followed == presence.Gone && w.Live && w.Namespace != "":
 		return fsm.Fire(Lost, ReasonObjectGone)
 	}
 	return fsm.Wait(ReasonNotLooked, "followed").In(recheck)
@@ -42,15 +43,15 @@ func decideExpiring(in input) fsm.Decision {
 	switch expires, w := in.Obj.Status.ExpiresAt, in.World; {
 	case in.Obj.DeletionTimestamp != nil:
 		return fsm.Wait(ReasonDeleting, "self")
-	case follows && w.Followed == Here && w.Live:
+	case follows && w.Followed == presence.Here && w.Live:
 		return fsm.Fire(Found, ReasonObjectBack)
 	case expires == nil:
 		return fsm.Save(ReasonSavingTimeOfLoss)
 	case in.Now.Before(expires.Time):
 		return fsm.Wait(ReasonRetained).In(expires.Sub(in.Now)).Because("kept until %s", expires.UTC().Format("2006-01-02 15:04:05Z"))
-	case follows && w.Followed == Unknown:
+	case follows && w.Followed == presence.Unknown:
 		return fsm.Wait(ReasonCannotFollow, "followed").In(recheck).Because("%s", cannotFollow(in))
-	case follows && (w.Followed != Gone || !w.Live):
+	case follows && (w.Followed != presence.Gone || !w.Live):
 		return fsm.Wait(ReasonNotLooked, "followed").In(recheck)
 	}
 	return fsm.Do(ReasonTimeOver, DeleteKeeper{in.Obj.UID, in.Obj.ResourceVersion})
@@ -63,5 +64,5 @@ func cannotFollow(in input) string {
 	if ref.Namespace != "" {
 		name = ref.Namespace + "/" + name
 	}
-	return "cannot tell whether " + ref.Kind + " " + name + " exists: " + in.World.Why.advice(ref.Kind)
+	return "cannot tell whether " + ref.Kind + " " + name + " exists: " + advice(in.World.Why, ref.Kind)
 }

@@ -5,12 +5,13 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // Pending only knows how to find a living object.
 func TestFaultPhaseNotRederivable(t *testing.T) {
 	b := bench().Deciding(Pending, func(in input) fsm.Decision {
-		if in.World.Followed == Here {
+		if in.World.Followed == presence.Here {
 			return fsm.Fire(Found, ReasonFollowing)
 		}
 		return fsm.Wait(ReasonNotLooked, "followed")

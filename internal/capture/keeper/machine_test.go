@@ -11,6 +11,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
@@ -28,11 +29,11 @@ func bench() fsmtest.Bench[*capturev1.ObjectKeeper, World] {
 				},
 			}
 		},
-		World:   func() World { return World{Followed: Here} },
+		World:   func() World { return World{Followed: presence.Here} },
 		Perform: Perform,
 		Settle: func(k *capturev1.ObjectKeeper, w World) World { // the user deletes the request
-			if k.Status.Phase == Tracking && w.Followed == Here {
-				return World{Followed: Gone, Live: true, Namespace: Living}
+			if k.Status.Phase == Tracking && w.Followed == presence.Here {
+				return World{Followed: presence.Gone, Live: true, Namespace: Living}
 			}
 			return w
 		},
@@ -45,7 +46,7 @@ func bench() fsmtest.Bench[*capturev1.ObjectKeeper, World] {
 
 // safe: a keeper goes only after a live read, whatever else is true.
 func safe(in input, s fsm.Step[*capturev1.ObjectKeeper]) error {
-	if len(s.Decision.Do) > 0 && in.Obj.Spec.Mode != capturev1.TTL && !(in.World.Followed == Gone && in.World.Live) {
+	if len(s.Decision.Do) > 0 && in.Obj.Spec.Mode != capturev1.TTL && !(in.World.Followed == presence.Gone && in.World.Live) {
 		return errors.New("deletes backups on a guess")
 	}
 	return nil
@@ -63,8 +64,8 @@ func anyKeeper(r *rand.Rand, phase fsm.Phase) (*capturev1.ObjectKeeper, World) {
 		k.DeletionTimestamp = &createdAt
 	}
 	return k, World{
-		Followed:  pick(r, "", Here, Gone, Unknown),
-		Why:       pick(r, Forbidden, Unserved, KindRemoved, Unreadable),
+		Followed:  pick(r, "", presence.Here, presence.Gone, presence.Unknown),
+		Why:       pick(r, presence.Forbidden, presence.Unserved, KindRemoved, presence.Unreadable),
 		Live:      r.IntN(2) == 0,
 		Namespace: pick(r, "", Living, Ending),
 	}
@@ -79,8 +80,8 @@ func TestTranscripts(t *testing.T) { fsmtest.Transcripts(t, bench()) }
 func TestGracePath(t *testing.T) {
 	b := bench()
 	b.Settle = func(k *capturev1.ObjectKeeper, w World) World {
-		if k.Status.Phase == Tracking && w.Followed == Here {
-			return World{Followed: Gone, Live: true, Namespace: Ending}
+		if k.Status.Phase == Tracking && w.Followed == presence.Here {
+			return World{Followed: presence.Gone, Live: true, Namespace: Ending}
 		}
 		return w
 	}
@@ -112,7 +113,7 @@ func TestRetentionIsNotCutShort(t *testing.T) {
 			k := bench().Object()
 			k.Spec.Mode, k.Spec.TTL = c.mode, &metav1.Duration{Duration: 20 * time.Second}
 			k.Status.Phase = Expiring
-			report(k, input{Obj: k, World: World{Followed: Gone, Live: true, Namespace: Living}, Now: lost}, fsm.Pass{})
+			report(k, input{Obj: k, World: World{Followed: presence.Gone, Live: true, Namespace: Living}, Now: lost}, fsm.Pass{})
 			if is := k.Status.ExpiresAt.Time; is.Before(c.until) || is.After(c.until.Add(time.Second)) {
 				t.Errorf("until %s, want %s", is, c.until)
 			}

@@ -7,6 +7,7 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 const recheck = 30 * time.Second
@@ -23,7 +24,7 @@ func report(out *capturev1.ObjectKeeper, in input, _ fsm.Pass) {
 		}
 	case s.Phase != Expiring:
 		s.LostAt, s.ExpiresAt = nil, nil
-	case s.ExpiresAt == nil && in.World.Followed == Gone && in.World.Live && in.World.Namespace != "":
+	case s.ExpiresAt == nil && in.World.Followed == presence.Gone && in.World.Live && in.World.Namespace != "":
 		s.LostAt = &metav1.Time{Time: in.Now.Truncate(time.Second)}
 		s.ExpiresAt = s.LostAt.DeepCopy()
 		if keep := retention(in); keep > 0 { // rounded up: too long is safe, too short is not

@@ -6,6 +6,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // TestWhatSpeaksAgainstACapture holds every refusal to what speaks against it, one at a time.
@@ -22,7 +23,7 @@ func TestWhatSpeaksAgainstACapture(t *testing.T) {
 		"Secrets and no key": {func(in *input) { in.Obj.Spec.IncludeSecrets, in.World.Keys = true, KeysMissing }, capturev1.ReasonKeyMissing},
 	} {
 		in := input{Obj: newBench().Object(), World: newBench().World(), Now: createdAt.Time}
-		in.Obj.Status.Phase, in.World.Keeping = Preparing, request.Keeping{Sight: request.Ours, UID: "keeper"}
+		in.Obj.Status.Phase, in.World.Keeping = Preparing, request.Keeping{Sight: presence.Here, UID: "keeper"}
 		c.change(&in)
 		if d := decidePreparing(in); d.Reason != c.want {
 			t.Errorf("%s: %s, want %s", what, d.Reason, c.want)
@@ -32,7 +33,7 @@ func TestWhatSpeaksAgainstACapture(t *testing.T) {
 
 func TestACheckpointOfSomebodyElseIsNotAdopted(t *testing.T) {
 	in := input{Obj: newBench().Object(), World: newBench().World(), Now: createdAt.Time}
-	in.Obj.Status.Phase, in.World.Checkpoint.Sight = Writing, request.Taken
+	in.Obj.Status.Phase, in.World.Checkpoint.Sight = Writing, presence.Other
 	if d := decideWriting(in); d.On != Refused || d.Reason != capturev1.ReasonNameTaken {
 		t.Errorf("%s %s", d.On, d.Reason)
 	}

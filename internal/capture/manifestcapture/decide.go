@@ -7,6 +7,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 const (
@@ -32,11 +33,11 @@ func decidePending(in input) fsm.Decision {
 func decidePreparing(in input) fsm.Decision {
 	w := in.World
 	switch w.Keeping.Sight {
-	case request.Missing:
+	case presence.Gone:
 		return fsm.Do(ReasonMakingKeeper, CreateKeeper{w.Keeping.Namespace}).In(glance).Because("its keeper to be made")
-	case request.Taken:
+	case presence.Other:
 		return refuse(capturev1.ReasonNameTaken, "the name %s of its keeper is taken by another", request.KeeperName(in.Obj.UID))
-	case request.Ours:
+	case presence.Here:
 	default:
 		return notLooked()
 	}
@@ -107,7 +108,7 @@ const patience = time.Minute
 // decideWork ends a request whose work can never succeed, or lets it choose another moment.
 func decideWork(in input, work Work) (d fsm.Decision, stops bool) {
 	switch {
-	case in.World.Keeping.Sight == request.Missing || in.World.Keeping.Sight == request.Taken:
+	case in.World.Keeping.Sight == presence.Gone || in.World.Keeping.Sight == presence.Other:
 		return refuse(capturev1.ReasonArtifactLost, "the keeper of the request was deleted, and with it all that it had made"), true
 	case in.World.Keeping.Sight == "":
 		return notLooked(), true
@@ -132,11 +133,11 @@ func another(in input) fsm.Decision {
 func decideWriting(in input) fsm.Decision {
 	w, work, moment := in.World, in.World.on(TaskWrite), in.Obj.Status.ResourceVersion
 	switch w.Checkpoint.Sight {
-	case request.Ours:
+	case presence.Here:
 		return fsm.Fire(Committed, ReasonCheckpointWritten)
-	case request.Taken:
+	case presence.Other:
 		return refuse(capturev1.ReasonNameTaken, "the name of its checkpoint is taken by another")
-	case request.Missing:
+	case presence.Gone:
 	default:
 		return notLooked()
 	}
@@ -160,8 +161,8 @@ func decideVerifying(in input) fsm.Decision {
 		return d
 	}
 	switch w.Checkpoint.Sight {
-	case request.Ours:
-	case request.Missing, request.Taken:
+	case presence.Here:
+	case presence.Gone, presence.Other:
 		return refuse(capturev1.ReasonArtifactLost, "the checkpoint was deleted before it was verified")
 	default:
 		return notLooked()
@@ -181,10 +182,10 @@ func decideVerifying(in input) fsm.Decision {
 // lost: a request that has begun and forgot so is not begun again. What it has committed
 // can still be verified.
 func lost(in input) (fsm.Phase, bool) {
-	if in.World.Keeping.Sight != request.Ours {
+	if in.World.Keeping.Sight != presence.Here {
 		return "", false
 	}
-	if in.World.Checkpoint.Sight == request.Ours {
+	if in.World.Checkpoint.Sight == presence.Here {
 		return Verifying, true
 	}
 	return CleaningUp, true

@@ -3,9 +3,9 @@ package manifestcapture
 import (
 	"testing"
 
-	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 func TestFaultReadsWhateverMomentItIs(t *testing.T) {
@@ -27,7 +27,7 @@ func TestFaultWritesWithoutAKeeper(t *testing.T) {
 
 func TestFaultACheckpointAloneIsTakenForSuccess(t *testing.T) {
 	b := newBench().Deciding(Verifying, func(in input) fsm.Decision {
-		if in.World.Checkpoint.Sight == request.Ours {
+		if in.World.Checkpoint.Sight == presence.Here {
 			return fsm.Fire(Verified, "Completed")
 		}
 		return notLooked()
@@ -48,7 +48,7 @@ func TestFaultRemovesWhileWorkGoesOn(t *testing.T) {
 // Whoever forgets its status and begins again reads and writes twice.
 func TestFaultBeginsAgainAfterAmnesia(t *testing.T) {
 	b, m := newBench(), Machine
-	m.Lost = func(in input) (fsm.Phase, bool) { return CleaningUp, in.World.Keeping.Sight == request.Ours }
+	m.Lost = func(in input) (fsm.Phase, bool) { return CleaningUp, in.World.Keeping.Sight == presence.Here }
 	b.Machine = &m
 	b.Also = nil
 	fsmtest.Caught(t, b.Amnesia(), "Failed/StatusLost")

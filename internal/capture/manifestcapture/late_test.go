@@ -9,6 +9,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // TestAForgottenCaptureIsVerifiedHoweverLate: the status of a capture that was Ready for long is lost. Its checkpoint is
@@ -16,8 +17,8 @@ import (
 func TestAForgottenCaptureIsVerifiedHoweverLate(t *testing.T) {
 	b := newBench()
 	in := input{Obj: b.Object(), World: b.World(), Now: createdAt.Add(24 * time.Hour)}
-	in.World.Keeping = request.Keeping{Sight: request.Ours, UID: "keeper"}
-	in.World.Checkpoint = Checkpoint{Sight: request.Ours, Name: "c", UID: "checkpoint", Found: Found{Expected: 3}, ResourceVersion: "100"}
+	in.World.Keeping = request.Keeping{Sight: presence.Here, UID: "keeper"}
+	in.World.Checkpoint = Checkpoint{Sight: presence.Here, Name: "c", UID: "checkpoint", Found: Found{Expected: 3}, ResourceVersion: "100"}
 	for range 6 {
 		in = spared(t, in)
 		in.World = Settle(in.Obj, in.World)
@@ -52,8 +53,8 @@ func TestAForgottenCaptureOutlivesItsKey(t *testing.T) {
 		b := newBench()
 		begun := createdAt.Add(24 * time.Hour)
 		in := input{Obj: b.Object(), World: b.World(), Now: begun}
-		in.World.Keeping = request.Keeping{Sight: request.Ours, UID: "keeper"}
-		in.World.Checkpoint = Checkpoint{Sight: request.Ours, Name: "c", UID: "checkpoint", Found: Found{Expected: 3}, ResourceVersion: "100"}
+		in.World.Keeping = request.Keeping{Sight: presence.Here, UID: "keeper"}
+		in.World.Checkpoint = Checkpoint{Sight: presence.Here, Name: "c", UID: "checkpoint", Found: Found{Expected: 3}, ResourceVersion: "100"}
 		in.World.Leftovers = []Leftover{{KindCheckpoint, "c", "checkpoint", "1"}}
 		for in.Now.Before(begun.Add(time.Hour)) {
 			in = spared(t, in)

@@ -14,6 +14,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
@@ -36,8 +37,8 @@ func newBench() bench {
 		Object:  newRequest,
 		World: func() World {
 			return World{
-				Keeping: request.Keeping{Sight: request.Missing, Namespace: "n1"}, Moment: "100", Keys: KeysUsable,
-				Volumes: map[string]Volume{"data": VolumeReady}, Checkpoint: Checkpoint{Sight: request.Missing}, Leftovers: []Leftover{},
+				Keeping: request.Keeping{Sight: presence.Gone, Namespace: "n1"}, Moment: "100", Keys: KeysUsable,
+				Volumes: map[string]Volume{"data": VolumeReady}, Checkpoint: Checkpoint{Sight: presence.Gone}, Leftovers: []Leftover{},
 			}
 		},
 		Perform: Perform, Settle: Settle, Any: anyRequest,
@@ -64,7 +65,7 @@ func safe(in input, s fsm.Step[*capturev1.ManifestCaptureRequest]) error {
 				return errors.New("reads at a moment that is not saved")
 			}
 		case StartWriting:
-			if e.Keeper == "" || in.World.Keeping.Sight != request.Ours {
+			if e.Keeper == "" || in.World.Keeping.Sight != presence.Here {
 				return errors.New("writes what nobody would own")
 			}
 		case Remove:
@@ -80,7 +81,7 @@ func safe(in input, s fsm.Step[*capturev1.ManifestCaptureRequest]) error {
 		}
 	}
 	w := in.World
-	whole := w.Checkpoint.Sight == request.Ours && w.Work.Task == TaskVerify && w.Work.Checked != nil && *w.Work.Checked == w.Checkpoint.Expected
+	whole := w.Checkpoint.Sight == presence.Here && w.Work.Task == TaskVerify && w.Work.Checked != nil && *w.Work.Checked == w.Checkpoint.Expected
 	if in.Obj.Status.Phase != Succeeded && s.Obj.Status.Phase == Succeeded && !whole {
 		return errors.New("calls captured what was not read back")
 	}
@@ -106,12 +107,12 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 	}
 	n := int32(r.IntN(3))
 	w := World{
-		Keeping:    request.Keeping{Sight: pick(r, "", request.Missing, request.Taken, request.Ours, request.Ours, request.Ours), UID: "keeper", Namespace: "n1"},
+		Keeping:    request.Keeping{Sight: pick(r, "", presence.Gone, presence.Other, presence.Here, presence.Here, presence.Here), UID: "keeper", Namespace: "n1"},
 		Moment:     pick(r, "", "100"),
 		Keys:       pick(r, "", KeysUsable, KeysUsable, KeysMissing, KeysInvalid),
 		Volumes:    map[string]Volume{"data": pick(r, "", VolumeReady, VolumeReady, VolumePending, VolumeMissing, VolumeFailed, VolumeOther)},
 		Work:       Work{Task: pick(r, "", TaskRead, TaskWrite, TaskVerify), State: pick(r, "", Running, Ended, Ended), Expired: r.IntN(5) == 0},
-		Checkpoint: Checkpoint{Sight: pick(r, "", request.Missing, request.Taken, request.Ours, request.Ours), Name: "r1", UID: "c1", Found: Found{Expected: n}},
+		Checkpoint: Checkpoint{Sight: pick(r, "", presence.Gone, presence.Other, presence.Here, presence.Here), Name: "r1", UID: "c1", Found: Found{Expected: n}},
 	}
 	if r.IntN(5) == 0 {
 		w.Work.Verdict = &manifest.Refusal{Reason: pick(r, capturev1.ReasonForbidden, capturev1.ReasonKeyMissing), Message: "no"}

@@ -6,14 +6,15 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // Perform is what an effect should do to the World.
 func Perform(w World, effect fsm.Effect) World {
 	switch e := effect.(type) {
 	case CreateKeeper:
-		if w.Keeping.Sight == request.Missing {
-			w.Keeping = request.Keeping{Sight: request.Ours, UID: "keeper"}
+		if w.Keeping.Sight == presence.Gone {
+			w.Keeping = request.Keeping{Sight: presence.Here, UID: "keeper"}
 		}
 	case StartReading:
 		w = begin(w, TaskRead)
@@ -26,7 +27,7 @@ func Perform(w World, effect fsm.Effect) World {
 	case Remove:
 		w.Leftovers = slices.DeleteFunc(slices.Clone(w.Leftovers), func(l Leftover) bool { return l == e.Leftover })
 		if e.Kind == KindCheckpoint {
-			w.Checkpoint = Checkpoint{Sight: request.Missing}
+			w.Checkpoint = Checkpoint{Sight: presence.Gone}
 		}
 	}
 	return w
@@ -51,7 +52,7 @@ func Settle(r *capturev1.ManifestCaptureRequest, w World) World {
 		w.Work.Found = &Found{Expected: objects}
 	case TaskWrite:
 		w.Checkpoint = Checkpoint{
-			Sight: request.Ours, Name: string(r.UID), UID: "checkpoint",
+			Sight: presence.Here, Name: string(r.UID), UID: "checkpoint",
 			Found: Found{Expected: objects}, ResourceVersion: r.Status.ResourceVersion,
 		}
 	case TaskVerify:

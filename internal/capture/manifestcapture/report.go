@@ -8,6 +8,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // report notes the moment before anything is read, what was found, and what came of it.
@@ -41,7 +42,7 @@ func reportRead(s *capturev1.ManifestCaptureRequestStatus, w World, d fsm.Decisi
 // reportCheckpoint: what was committed is what counts, whoever wrote it.
 func reportCheckpoint(s *capturev1.ManifestCaptureRequestStatus, w World) {
 	c, checked := w.Checkpoint, w.on(TaskVerify).Checked
-	if c.Sight != request.Ours {
+	if c.Sight != presence.Here {
 		return
 	}
 	if s.Phase == Succeeded && checked != nil {

@@ -9,6 +9,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // World is what a capture may look at.
@@ -99,9 +100,9 @@ type Found struct {
 
 // Checkpoint is what a live read of the checkpoint's name said.
 type Checkpoint struct {
-	Sight request.Sight `json:"sight,omitempty"`
-	Name  string        `json:"name,omitempty"`
-	UID   types.UID     `json:"uid,omitempty"`
+	Sight presence.State `json:"sight,omitempty"`
+	Name  string         `json:"name,omitempty"`
+	UID   types.UID      `json:"uid,omitempty"`
 	Found
 	ResourceVersion string `json:"resourceVersion,omitempty"` // that it was captured at
 }

@@ -8,6 +8,7 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // TestOldRequests: what was not begun in time is not begun, and what was goes on.
@@ -17,7 +18,7 @@ func TestOldRequests(t *testing.T) {
 	if d := decidePending(in); d.On != Expired {
 		t.Errorf("is begun by %s", d.On)
 	}
-	in.World.Keeping = request.Keeping{Sight: request.Ours, UID: "keeper"}
+	in.World.Keeping = request.Keeping{Sight: presence.Here, UID: "keeper"}
 	if d := decidePending(in); d.On != Accepted {
 		t.Errorf("ends by %s", d.On)
 	}

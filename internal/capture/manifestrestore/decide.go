@@ -8,6 +8,7 @@ import (
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 const recheck = 30 * time.Second
@@ -25,7 +26,7 @@ func decidePending(in input) fsm.Decision {
 // expired says that the request is too old to be begun. The keeper proves that it was.
 func expired(in input) bool {
 	at := in.Obj.Spec.NotAfter
-	return at != nil && !in.Now.Before(at.Time) && in.World.Keeping.Sight == request.Missing
+	return at != nil && !in.Now.Before(at.Time) && in.World.Keeping.Sight == presence.Gone
 }
 
 func expire(in input) fsm.Decision {
@@ -35,13 +36,13 @@ func expire(in input) fsm.Decision {
 
 func decidePreparing(in input) fsm.Decision {
 	switch k := in.World.Keeping; {
-	case k.Sight == request.Taken:
+	case k.Sight == presence.Other:
 		return fsm.Fire(Refused, capturev1.ReasonNameTaken).Because("somebody else has the name of the keeper, %s", request.KeeperName(in.Obj.UID))
-	case k.Sight == request.Ours:
+	case k.Sight == presence.Here:
 		return decideSource(in)
-	case k.Sight == request.Missing && expired(in):
+	case k.Sight == presence.Gone && expired(in):
 		return expire(in)
-	case k.Sight == request.Missing && k.Namespace != "":
+	case k.Sight == presence.Gone && k.Namespace != "":
 		return fsm.Do(ReasonPreparing, CreateKeeper{k.Namespace})
 	}
 	return fsm.Wait(ReasonNotLooked, "keeper").In(recheck)
@@ -91,7 +92,7 @@ func work(in input, stage Stage, why fsm.Reason) fsm.Decision {
 	if w := in.World.Work; w.Stage == stage && w.State == Running {
 		return fsm.Wait(why, "work")
 	}
-	if in.World.Keeping.Sight != request.Ours {
+	if in.World.Keeping.Sight != presence.Here {
 		return fsm.Wait(ReasonNotLooked, "keeper").In(recheck)
 	}
 	return fsm.Do(why, Begin{stage, in.World.Keeping.UID})

@@ -6,6 +6,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // looksFor is how long a restore that ran out of time may look at what it has written.
@@ -94,5 +95,5 @@ func beingDeleted(in input) (string, bool) {
 // begun is not begun again, or objects that were deleted since would come back; only what
 // is there counts. A dry run changes nothing, so that one may.
 func lost(in input) (fsm.Phase, bool) {
-	return Verifying, in.World.Keeping.Sight == request.Ours && !in.Obj.Spec.DryRun
+	return Verifying, in.World.Keeping.Sight == presence.Here && !in.Obj.Spec.DryRun
 }

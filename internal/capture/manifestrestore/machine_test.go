@@ -12,6 +12,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
@@ -31,7 +32,7 @@ func newRequest() *capturev1.ManifestRestoreRequest {
 
 func newWorld() World {
 	return World{
-		Keeping: request.Keeping{Sight: request.Missing, Namespace: "n1"},
+		Keeping: request.Keeping{Sight: presence.Gone, Namespace: "n1"},
 		Source:  Source{Sight: Found, Checkpoint: theCheckpoint},
 		Volumes: Volumes{Listed: true},
 	}
@@ -68,7 +69,7 @@ func safe(in input, s fsm.Step[*capturev1.ManifestRestoreRequest]) error {
 		begin, is := e.(Begin)
 		switch {
 		case !is:
-		case in.World.Keeping.Sight != request.Ours || begin.Keeper == "":
+		case in.World.Keeping.Sight != presence.Here || begin.Keeper == "":
 			return errors.New("begins without a proof that it did")
 		case begin.Stage == Apply && in.Obj.Spec.DryRun:
 			return errors.New("writes in a dry run")
@@ -116,7 +117,7 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreReques
 		obj.DeletionTimestamp = &createdAt
 	}
 	w := World{
-		Keeping: request.Keeping{Sight: pick(r, request.Ours, request.Ours, "", request.Missing, request.Taken), UID: "keeper", Namespace: pick(r, request.Keeping{}.Namespace, "n1")},
+		Keeping: request.Keeping{Sight: pick(r, presence.Here, presence.Here, "", presence.Gone, presence.Other), UID: "keeper", Namespace: pick(r, request.Keeping{}.Namespace, "n1")},
 		Source:  Source{Sight: pick(r, Found, Found, "", Unfinished, Unusable, Absent, Foreign, Unasked, Privileged), Checkpoint: theCheckpoint},
 		Volumes: Volumes{Listed: r.IntN(4) > 0, Unsettled: pick(r, "", "", "v"), Unmade: pick(r, "", "", "v")},
 		Work:    Work{Stage: pick(r, Plan, Apply, Look), State: pick(r, "", Running, Ended, Ended, Ended, Stopped)},

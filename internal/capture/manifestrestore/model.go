@@ -4,14 +4,15 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // Perform is what an effect should do to the World.
 func Perform(w World, effect fsm.Effect) World {
 	switch e := effect.(type) {
 	case CreateKeeper:
-		if w.Keeping.Sight == request.Missing {
-			w.Keeping = request.Keeping{Sight: request.Ours, UID: "keeper"}
+		if w.Keeping.Sight == presence.Gone {
+			w.Keeping = request.Keeping{Sight: presence.Here, UID: "keeper"}
 		}
 	case Begin:
 		if w.Work.Stage != e.Stage || w.Work.State != Running {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +13,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // syncing is how soon a keeper looks again while the watch of a kind begins.
@@ -39,7 +39,7 @@ func (o Keeper) Observe(ctx context.Context, k *capturev1.ObjectKeeper) (keeper.
 	case sight == read.SightNotYet:
 		return keeper.World{}, &read.NotYet{What: "watch of " + ref.Kind, After: syncing}
 	case sight == read.SightHere && there.UID == ref.UID && k.Status.Phase != keeper.Expiring:
-		return keeper.World{Followed: keeper.Here}, nil
+		return keeper.World{Followed: presence.Here}, nil
 	}
 	return o.live(ctx, k, gvk)
 }
@@ -50,12 +50,12 @@ func (o Keeper) live(ctx context.Context, k *capturev1.ObjectKeeper, gvk schema.
 	ref := k.Spec.FollowRef
 	obj := &metav1.PartialObjectMetadata{}
 	obj.SetGroupVersionKind(gvk)
-	err := o.Live.Get(ctx, read.Key{Namespace: ref.Namespace, Name: ref.Name}, obj)
-	if err == nil && obj.UID == ref.UID {
-		return keeper.World{Followed: keeper.Here, Live: true}, nil
-	}
-	if err != nil && !read.SaysGone(err, ref.Name) {
-		return unknown(blindness(err)), nil
+	key := read.Key{Namespace: ref.Namespace, Name: ref.Name}
+	switch is, err := read.Find(ctx, o.Live, key, obj, func(obj *metav1.PartialObjectMetadata) bool { return obj.UID == ref.UID }); {
+	case err != nil:
+		return unknown(read.Blindness(err)), nil
+	case is == presence.Here:
+		return keeper.World{Followed: is, Live: true}, nil
 	}
 	if why, err := o.kindRemoved(ctx, k, gvk); err != nil {
 		return keeper.World{}, err
@@ -66,21 +66,11 @@ func (o Keeper) live(ctx context.Context, k *capturev1.ObjectKeeper, gvk schema.
 	if err != nil {
 		return keeper.World{}, err
 	}
-	return keeper.World{Followed: keeper.Gone, Live: true, Namespace: state}, nil
+	return keeper.World{Followed: presence.Gone, Live: true, Namespace: state}, nil
 }
 
-func unknown(why keeper.Blindness) keeper.World {
-	return keeper.World{Followed: keeper.Unknown, Why: why, Live: true}
-}
-
-func blindness(err error) keeper.Blindness {
-	switch {
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return keeper.Forbidden
-	case apimeta.IsNoMatchError(err), apierrors.IsNotFound(err):
-		return keeper.Unserved
-	}
-	return keeper.Unreadable
+func unknown(why presence.Blindness) keeper.World {
+	return keeper.World{Followed: presence.Unknown, Why: why, Live: true}
 }
 
 // namespace is the state of the followed object's namespace.

@@ -10,6 +10,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // Keeping looks for the keeper of a request.
@@ -27,19 +28,20 @@ func (o Keeping) Look(ctx context.Context, obj metav1.Object) (request.Keeping, 
 		return ours(&k), nil
 	}
 	k = capturev1.ObjectKeeper{}
-	switch err := o.Live.Get(ctx, key, &k); {
-	case read.SaysGone(err, key.Name):
-		return o.missing(ctx, obj)
+	is, err := read.Find(ctx, o.Live, key, &k, func(k *capturev1.ObjectKeeper) bool { return request.Follows(k, obj.GetUID()) })
+	switch {
 	case err != nil:
-		return request.Keeping{}, fmt.Errorf("read keeper %s: %w", key.Name, err)
-	case !request.Follows(&k, obj.GetUID()):
-		return request.Keeping{Sight: request.Taken}, nil
+		return request.Keeping{}, err
+	case is == presence.Gone:
+		return o.missing(ctx, obj)
+	case is == presence.Other:
+		return request.Keeping{Sight: is}, nil
 	}
 	return ours(&k), nil
 }
 
 func ours(k *capturev1.ObjectKeeper) request.Keeping {
-	return request.Keeping{Sight: request.Ours, UID: k.UID, Namespace: k.Spec.FollowRef.NamespaceUID}
+	return request.Keeping{Sight: presence.Here, UID: k.UID, Namespace: k.Spec.FollowRef.NamespaceUID}
 }
 
 // missing reads what a new keeper must know of the namespace.
@@ -49,5 +51,5 @@ func (o Keeping) missing(ctx context.Context, obj metav1.Object) (request.Keepin
 	if err := o.Live.Get(ctx, read.Key{Name: obj.GetNamespace()}, ns); err != nil {
 		return request.Keeping{}, fmt.Errorf("read namespace %s: %w", obj.GetNamespace(), err)
 	}
-	return request.Keeping{Sight: request.Missing, Namespace: ns.UID}, nil
+	return request.Keeping{Sight: presence.Gone, Namespace: ns.UID}, nil
 }

@@ -11,6 +11,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // builtIn are the groups that the API server itself serves. They have no CRD that
@@ -27,13 +28,13 @@ var builtIn = map[string]bool{
 // kindRemoved says why the absence of an object proves nothing: removing a CRD
 // deletes its objects first. The kind must be established, not on its way out,
 // and older than the keeper, or the objects went with an earlier definition.
-func (o Keeper) kindRemoved(ctx context.Context, k *capturev1.ObjectKeeper, gvk schema.GroupVersionKind) (keeper.Blindness, error) {
+func (o Keeper) kindRemoved(ctx context.Context, k *capturev1.ObjectKeeper, gvk schema.GroupVersionKind) (presence.Blindness, error) {
 	if builtIn[gvk.Group] {
 		return "", nil
 	}
 	mapping, err := o.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if apimeta.IsNoMatchError(err) {
-		return keeper.Unserved, nil
+		return presence.Unserved, nil
 	} else if err != nil {
 		return "", fmt.Errorf("map kind %s: %w", gvk.Kind, err)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
-	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // Results is what work on captures came to.
@@ -39,7 +39,7 @@ func (o ManifestCapture) Observe(ctx context.Context, r *capturev1.ManifestCaptu
 	if w.Keeping, err = o.Keeping.Look(ctx, r); err != nil {
 		return w, err
 	}
-	ours := w.Keeping.Sight == request.Ours
+	ours := w.Keeping.Sight == presence.Here
 	switch r.Status.Phase {
 	case "", manifestcapture.Pending:
 		if ours { // the status was lost, or not saved

@@ -11,10 +11,10 @@ import (
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
-	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // mostLeftovers is how many are removed in one pass.
@@ -23,16 +23,15 @@ const mostLeftovers = 32
 // checkpoint reads the checkpoint of the request. It is ours if the request's keeper owns it.
 func (o ManifestCapture) checkpoint(ctx context.Context, r *capturev1.ManifestCaptureRequest, w *manifestcapture.World) error {
 	point, name := &capturev1.ManifestCheckpoint{}, checkpoint.Name(r.UID)
-	switch err := o.Live.Get(ctx, read.Key{Name: name}, point); {
-	case read.SaysGone(err, name):
-		w.Checkpoint.Sight = request.Missing
-	case err != nil:
-		return fmt.Errorf("read checkpoint %s: %w", name, err)
-	case !child.OwnedBy(point, w.Keeping.UID) || point.DeletionTimestamp != nil:
-		w.Checkpoint.Sight = request.Taken
-	default:
+	is, err := read.Find(ctx, o.Live, read.Key{Name: name}, point, func(p *capturev1.ManifestCheckpoint) bool {
+		return child.OwnedBy(p, w.Keeping.UID) && p.DeletionTimestamp == nil
+	})
+	if err != nil {
+		return err
+	}
+	if w.Checkpoint.Sight = is; is == presence.Here {
 		w.Checkpoint = manifestcapture.Checkpoint{
-			Sight: request.Ours, Name: point.Name, UID: point.UID, ResourceVersion: point.Spec.ResourceVersion,
+			Sight: is, Name: point.Name, UID: point.UID, ResourceVersion: point.Spec.ResourceVersion,
 			Found: manifestcapture.Found{Expected: point.Spec.Objects, Skipped: point.Spec.Skipped},
 		}
 	}
@@ -43,7 +42,7 @@ func (o ManifestCapture) checkpoint(ctx context.Context, r *capturev1.ManifestCa
 // owns them. A request that never came to write made none.
 func (o ManifestCapture) leftovers(ctx context.Context, r *capturev1.ManifestCaptureRequest, w *manifestcapture.World) error {
 	w.Leftovers = []manifestcapture.Leftover{}
-	if w.Keeping.Sight != request.Ours || !wrote(r) {
+	if w.Keeping.Sight != presence.Here || !wrote(r) {
 		return nil
 	}
 	for _, kind := range []string{manifestcapture.KindCheckpoint, manifestcapture.KindChunk} {

@@ -11,10 +11,10 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
-	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // RestoreReports are what the jobs of restores have found.
@@ -39,7 +39,7 @@ func (o ManifestRestore) Observe(ctx context.Context, r *capturev1.ManifestResto
 		return manifestrestore.World{}, err
 	}
 	w := manifestrestore.World{Keeping: keeping, Work: o.work(r)}
-	if keeping.Sight != request.Ours {
+	if keeping.Sight != presence.Here {
 		return w, nil
 	}
 	if w.Source, err = o.source(ctx, r); err != nil {

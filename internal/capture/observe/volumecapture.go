@@ -9,9 +9,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 var (
@@ -53,7 +53,7 @@ func (o VolumeCapture) Observe(ctx context.Context, r *capturev1.VolumeCaptureRe
 	case phase == volumecapture.Preparing:
 	case detaches:
 		err = look.detach()
-	case phase == "" && w.Keeping.Sight == request.Ours: // its status was lost
+	case phase == "" && w.Keeping.Sight == presence.Here: // its status was lost
 		err = look.lost()
 	case phase == "" || phase == volumecapture.Pending:
 		err = look.source()
@@ -70,15 +70,15 @@ func (c capture) lost() error {
 	if err := c.content(); err != nil {
 		return err
 	}
-	if s := c.w.Content.Sight; s == volumecapture.Unserved || s == volumecapture.Barred {
-		return fmt.Errorf("read content of a request whose status was lost: %s", s)
+	if why := c.w.Content.Why; why != "" {
+		return fmt.Errorf("read content of a request whose status was lost: %s", why)
 	}
 	return nil
 }
 
 // snapshot looks at the content, and if there is none at all that is needed to make it.
 func (c capture) snapshot() error {
-	if err := c.content(); err != nil || c.w.Content.Sight != volumecapture.Missing {
+	if err := c.content(); err != nil || c.w.Content.Sight != presence.Gone {
 		return err
 	}
 	if err := c.self(); err != nil {
@@ -123,21 +123,17 @@ func (c capture) claim() (*corev1.PersistentVolumeClaim, error) {
 	key := read.Key{Namespace: c.req.Namespace, Name: c.req.Spec.Target.Name}
 	c.Watch.Look(claimKind, key)
 	claim := &corev1.PersistentVolumeClaim{}
-	err := c.Live.Get(c.ctx, key, claim)
-	switch {
-	case read.SaysGone(err, key.Name):
-		c.w.Claim.Sight = volumecapture.Missing
-		return nil, nil
+	switch is, err := read.Find(c.ctx, c.Live, key, claim, read.Is[*corev1.PersistentVolumeClaim](c.req.Spec.Target.UID)); {
 	case apierrors.IsForbidden(err):
-		c.w.Claim.Sight = volumecapture.Barred
+		c.w.Claim.Sight, c.w.Claim.Why = presence.Unknown, presence.Forbidden
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("read claim %s: %w", key.Name, err)
-	case c.req.Spec.Target.UID != "" && claim.UID != c.req.Spec.Target.UID:
-		c.w.Claim.Sight = volumecapture.Missing
+		return nil, err
+	case is != presence.Here:
+		c.w.Claim.Sight = presence.Gone
 		return nil, nil
 	}
-	c.w.Claim = volumecapture.Claim{Sight: volumecapture.Here, UID: claim.UID, ResourceVersion: claim.ResourceVersion}
+	c.w.Claim = volumecapture.Claim{Sight: presence.Here, UID: claim.UID, ResourceVersion: claim.ResourceVersion}
 	if at := claim.DeletionTimestamp; at != nil {
 		c.w.Claim.Deleting, c.w.Claim.DeletedAt = true, at.Time
 	}
@@ -146,21 +142,20 @@ func (c capture) claim() (*corev1.PersistentVolumeClaim, error) {
 
 // bound says whether claim and volume name each other.
 func (c capture) bound(claim *corev1.PersistentVolumeClaim) {
-	c.w.Claim.Bound = claim.Status.Phase == corev1.ClaimBound && c.w.Volume.Sight == volumecapture.Here &&
+	c.w.Claim.Bound = claim.Status.Phase == corev1.ClaimBound && c.w.Volume.Sight == presence.Here &&
 		c.w.Volume.Name == claim.Spec.VolumeName && c.w.Volume.ClaimUID == claim.UID
 }
 
 // volume reads a volume.
 func (c capture) volume(name string) error {
 	v := &corev1.PersistentVolume{}
-	err := c.Live.Get(c.ctx, read.Key{Name: name}, v)
-	switch {
-	case read.SaysGone(err, name):
-		c.w.Volume = volumecapture.Volume{Sight: volumecapture.Missing, Name: name}
+	switch is, err := read.Find(c.ctx, c.Live, read.Key{Name: name}, v, nil); {
 	case apierrors.IsForbidden(err):
-		c.w.Volume = volumecapture.Volume{Sight: volumecapture.Barred, Name: name}
+		c.w.Volume = volumecapture.Volume{Sight: is, Why: presence.Forbidden, Name: name}
 	case err != nil:
-		return fmt.Errorf("read volume %s: %w", name, err)
+		return err
+	case is == presence.Gone:
+		c.w.Volume = volumecapture.Volume{Sight: is, Name: name}
 	default:
 		c.w.Volume = volumeOf(v)
 	}
@@ -169,7 +164,7 @@ func (c capture) volume(name string) error {
 
 func volumeOf(v *corev1.PersistentVolume) volumecapture.Volume {
 	seen := volumecapture.Volume{
-		Sight: volumecapture.Here, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion,
+		Sight: presence.Here, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion,
 		Mode: string(ptr.Deref(v.Spec.VolumeMode, "")), Policy: string(v.Spec.PersistentVolumeReclaimPolicy),
 		Mark: volumecapture.MarkOf(v), Deleting: v.DeletionTimestamp != nil,
 	}

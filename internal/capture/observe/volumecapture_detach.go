@@ -7,10 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // detach reads the claim, its holder, the volume and who uses the claim. The request itself
@@ -53,7 +53,7 @@ func (c capture) findVolume(claim, holder *corev1.PersistentVolumeClaim) error {
 		c.Watch.Look(volumeKind, read.Key{Name: name})
 		return c.volume(name)
 	}
-	if c.w.Keeping.Sight != request.Ours {
+	if c.w.Keeping.Sight != presence.Here {
 		return nil
 	}
 	var marked corev1.PersistentVolumeList
@@ -70,25 +70,22 @@ func (c capture) findVolume(claim, holder *corev1.PersistentVolumeClaim) error {
 func (c capture) holder() (*corev1.PersistentVolumeClaim, error) {
 	key := read.Key{Namespace: c.Namespace, Name: volumecapture.HolderName(c.req.UID)}
 	holder := &corev1.PersistentVolumeClaim{}
-	switch err := c.Live.Get(c.ctx, key, holder); {
-	case read.SaysGone(err, key.Name):
-		c.w.Holder.Sight = volumecapture.Missing
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read holder %s: %w", key.Name, err)
-	case !c.owns(holder):
-		c.w.Holder.Sight = volumecapture.Taken
+	is, err := read.Find(c.ctx, c.Live, key, holder, func(h *corev1.PersistentVolumeClaim) bool { return c.owns(h) })
+	if err != nil {
+		return nil, err
+	}
+	if c.w.Holder.Sight = is; is != presence.Here {
 		return nil, nil
 	}
 	c.w.Holder = volumecapture.Holder{
-		Sight: volumecapture.Ours, UID: holder.UID, Bound: holder.Status.Phase == corev1.ClaimBound && holder.DeletionTimestamp == nil,
+		Sight: presence.Here, UID: holder.UID, Bound: holder.Status.Phase == corev1.ClaimBound && holder.DeletionTimestamp == nil,
 	}
 	return holder, nil
 }
 
 // owns says that the keeper of the request controls an object.
 func (c capture) owns(obj metav1.Object) bool {
-	return c.w.Keeping.Sight == request.Ours && child.OwnedBy(obj, c.w.Keeping.UID)
+	return c.w.Keeping.Sight == presence.Here && child.OwnedBy(obj, c.w.Keeping.UID)
 }
 
 // users looks for a pod that uses the claim, or soon will.

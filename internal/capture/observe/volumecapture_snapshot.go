@@ -6,9 +6,9 @@ import (
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // defaultSnapshotClass marks the class that a driver's snapshots are of if nobody names one.
@@ -21,37 +21,27 @@ func (c capture) content() error {
 	key := read.Key{Name: volumecapture.ContentName(c.req.UID)}
 	c.Watch.Look(contentKind, key)
 	is := &snapshotv1.VolumeSnapshotContent{}
-	err := c.Live.Get(c.ctx, key, is)
-	switch {
-	case read.SaysGone(err, key.Name):
-		c.w.Content.Sight = volumecapture.Missing
-		return nil
-	case err != nil:
-		return c.unread(err)
-	case !c.owns(is) || is.Spec.VolumeSnapshotRef.UID != c.req.UID:
-		c.w.Content.Sight = volumecapture.Taken
+	sight, err := read.Find(c.ctx, c.Live, key, is, func(is *snapshotv1.VolumeSnapshotContent) bool {
+		return c.owns(is) && is.Spec.VolumeSnapshotRef.UID == c.req.UID
+	})
+	if err != nil {
+		// A kind that is not served, or not for us, is a fact; anything else may be read the next time.
+		why := read.Blindness(err)
+		if !why.Lasts() {
+			return err
+		}
+		c.w.Content.Sight, c.w.Content.Why = sight, why
 		return nil
 	}
-	c.w.Content = contentOf(is)
-	return nil
-}
-
-// unread tells kinds that are not served, or not for us, from what may be read the next time.
-func (c capture) unread(err error) error {
-	switch blindness(err) {
-	case keeper.Unserved:
-		c.w.Content.Sight = volumecapture.Unserved
-	case keeper.Forbidden:
-		c.w.Content.Sight = volumecapture.Barred
-	default:
-		return fmt.Errorf("read content: %w", err)
+	if c.w.Content.Sight = sight; sight == presence.Here {
+		c.w.Content = contentOf(is)
 	}
 	return nil
 }
 
 func contentOf(is *snapshotv1.VolumeSnapshotContent) volumecapture.Content {
 	seen := volumecapture.Content{
-		Sight: volumecapture.Ours, UID: is.UID, ResourceVersion: is.ResourceVersion,
+		Sight: presence.Here, UID: is.UID, ResourceVersion: is.ResourceVersion,
 		Deleting: is.DeletionTimestamp != nil, Origin: volumecapture.OriginOf(is),
 	}
 	if s := is.Status; s != nil {
@@ -130,10 +120,10 @@ func (c capture) chose(class *snapshotv1.VolumeSnapshotClass) {
 }
 
 func (c capture) unclassified(err error) error {
-	switch blindness(err) {
-	case keeper.Unserved:
+	switch read.Blindness(err) {
+	case presence.Unserved:
 		c.w.Class.Sight = volumecapture.ClassUnserved
-	case keeper.Forbidden:
+	case presence.Forbidden:
 		c.w.Class.Sight = volumecapture.ClassUnreadable
 	default:
 		return fmt.Errorf("read snapshot classes: %w", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // asleep is a watch that has just begun.
@@ -70,17 +71,17 @@ func TestOnlyAClaimThatItsVolumeNamesIsBound(t *testing.T) {
 		claim  *corev1.PersistentVolumeClaim
 		volume *corev1.PersistentVolume
 		target types.UID
-		sight  volumecapture.Sight
+		sight  presence.State
 		bound  bool
 	}{
-		"they name each other":               {claim("c1", corev1.ClaimBound), volume("c1"), "", volumecapture.Here, true},
-		"the claim waits":                    {claim("c1", corev1.ClaimPending), volume("c1"), "", volumecapture.Here, false},
-		"the volume is another's":            {claim("c1", corev1.ClaimBound), volume("c2"), "", volumecapture.Here, false},
-		"the claim says Bound all the same":  {claim("c1", corev1.ClaimBound), nil, "", volumecapture.Here, false},
-		"another claim is meant":             {claim("c1", corev1.ClaimBound), volume("c1"), "c0", volumecapture.Missing, false},
-		"the very claim is meant":            {claim("c1", corev1.ClaimBound), volume("c1"), "c1", volumecapture.Here, true},
-		"there is a volume, and no claim":    {nil, volume("c1"), "", volumecapture.Missing, false},
-		"the volume was bound by name alone": {claim("c1", corev1.ClaimBound), volume(""), "", volumecapture.Here, false},
+		"they name each other":               {claim("c1", corev1.ClaimBound), volume("c1"), "", presence.Here, true},
+		"the claim waits":                    {claim("c1", corev1.ClaimPending), volume("c1"), "", presence.Here, false},
+		"the volume is another's":            {claim("c1", corev1.ClaimBound), volume("c2"), "", presence.Here, false},
+		"the claim says Bound all the same":  {claim("c1", corev1.ClaimBound), nil, "", presence.Here, false},
+		"another claim is meant":             {claim("c1", corev1.ClaimBound), volume("c1"), "c0", presence.Gone, false},
+		"the very claim is meant":            {claim("c1", corev1.ClaimBound), volume("c1"), "c1", presence.Here, true},
+		"there is a volume, and no claim":    {nil, volume("c1"), "", presence.Gone, false},
+		"the volume was bound by name alone": {claim("c1", corev1.ClaimBound), volume(""), "", presence.Here, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var objects []client.Object
@@ -150,11 +151,11 @@ func TestAContentIsOursOnlyIfOurKeeperOwnsIt(t *testing.T) {
 	orphan.OwnerReferences = nil
 	for name, tc := range map[string]struct {
 		content *snapshotv1.VolumeSnapshotContent
-		want    volumecapture.Sight
+		want    presence.State
 	}{
-		"ours":                     {content("k1"), volumecapture.Ours},
-		"of a keeper of that name": {content("k0"), volumecapture.Taken},
-		"nobody's":                 {orphan, volumecapture.Taken},
+		"ours":                     {content("k1"), presence.Here},
+		"of a keeper of that name": {content("k0"), presence.Other},
+		"nobody's":                 {orphan, presence.Other},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := observed(t, func(r *capturev1.VolumeCaptureRequest) { r.Status.Phase = volumecapture.Capturing }, keeper, tc.content)
@@ -178,7 +179,7 @@ func TestAVolumeIsFoundByItsMark(t *testing.T) {
 	}
 	w := observed(t, func(r *capturev1.VolumeCaptureRequest) { r.Spec.Mode, r.Status.Phase = capturev1.Detach, "" }, keeper, marked)
 	want := volumecapture.Volume{
-		Sight: volumecapture.Here, Name: "pv1", UID: "v1", Driver: "csi", Handle: "h1", Policy: "Retain", ClaimUID: "c1",
+		Sight: presence.Here, Name: "pv1", UID: "v1", Driver: "csi", Handle: "h1", Policy: "Retain", ClaimUID: "c1",
 		Mark: volumecapture.Mark{By: "r1", Policy: "Delete", Origin: &origin},
 	}
 	if diff := cmp.Diff(want, w.Volume, cmpopts.IgnoreFields(volumecapture.Volume{}, "ResourceVersion")); diff != "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/job"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/podstate"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // VolumeRestore observes what a restore of a volume needs.
@@ -81,13 +82,11 @@ func (o VolumeRestore) lookForProbe(ctx context.Context, r *capturev1.VolumeRest
 func (o VolumeRestore) claim(ctx context.Context, r *capturev1.VolumeRestoreRequest) (volumerestore.Claim, error) {
 	var c corev1.PersistentVolumeClaim
 	key := read.Key{Namespace: r.Namespace, Name: r.Spec.VolumeClaimTemplate.Name}
-	switch err := o.Live.Get(ctx, key, &c); {
-	case read.SaysGone(err, key.Name):
-		return volumerestore.Claim{Sight: volumerestore.Free}, nil
+	switch is, err := read.Find(ctx, o.Live, key, &c, func(c *corev1.PersistentVolumeClaim) bool { return restorer.IsOurs(c, r) }); {
 	case err != nil:
-		return volumerestore.Claim{}, fmt.Errorf("read claim %s: %w", key.Name, err)
-	case !restorer.IsOurs(&c, r):
-		return volumerestore.Claim{Sight: volumerestore.Taken}, nil
+		return volumerestore.Claim{}, err
+	case is != presence.Here:
+		return volumerestore.Claim{Sight: is}, nil
 	}
 	seen := claimOf(&c)
 	bound := c.Status.Phase == corev1.ClaimBound
@@ -105,7 +104,7 @@ func (o VolumeRestore) claim(ctx context.Context, r *capturev1.VolumeRestoreRequ
 
 func claimOf(c *corev1.PersistentVolumeClaim) volumerestore.Claim {
 	seen := volumerestore.Claim{
-		Sight: volumerestore.Ours, UID: c.UID, ResourceVersion: c.ResourceVersion, Deleting: c.DeletionTimestamp != nil,
+		Sight: presence.Here, UID: c.UID, ResourceVersion: c.ResourceVersion, Deleting: c.DeletionTimestamp != nil,
 		Reserved: reserved(c),
 	}
 	for _, told := range c.Status.Conditions {
@@ -138,16 +137,17 @@ func (o VolumeRestore) restored(ctx context.Context, c *corev1.PersistentVolumeC
 // while nobody looks at the keeper if it says so.
 func (o VolumeRestore) probe(ctx context.Context, r *capturev1.VolumeRestoreRequest, keeper types.UID) (volumerestore.Probe, error) {
 	key := read.Key{Namespace: r.Namespace, Name: volumerestore.ProbeName(r.UID)}
-	made, sight, err := o.Live.FindJob(ctx, key, func(j *batchv1.Job) bool {
+	made := &batchv1.Job{}
+	sight, err := read.Find(ctx, o.Live, key, made, func(j *batchv1.Job) bool {
 		by := metav1.GetControllerOf(j)
 		return by != nil && by.Kind == "ObjectKeeper" && by.Name == request.KeeperName(r.UID) && (keeper == "" || by.UID == keeper)
 	})
 	switch {
 	case err != nil:
 		return volumerestore.Probe{}, err
-	case sight == read.JobGone:
+	case sight == presence.Gone:
 		return volumerestore.Probe{Sight: volumerestore.NoProbe}, nil
-	case sight == read.JobTaken:
+	case sight == presence.Other:
 		return volumerestore.Probe{Sight: volumerestore.ProbeTaken}, nil
 	}
 	seen := volumerestore.Probe{

@@ -15,11 +15,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	"github.com/statecraft-dev/statecraft/internal/capture/keeper"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // source reads, live, what the request names.
@@ -148,11 +148,11 @@ func (o VolumeRestore) content(ctx context.Context, ref artifact) (volumerestore
 
 // unreadContent tells a kind that is not served, or not for us, from what may be read the next time.
 func unreadContent(s volumerestore.Source, err error) (volumerestore.Source, error) {
-	switch blindness(err) {
-	case keeper.Unserved:
+	switch read.Blindness(err) {
+	case presence.Unserved:
 		s.Sight = volumerestore.Unfinished
 		s.What += ", whose kind the API server does not serve (install the CRDs of external-snapshotter),"
-	case keeper.Forbidden:
+	case presence.Forbidden:
 		s.Sight, s.Why = volumerestore.Foreign, "may not be read by the manager"
 	default:
 		return s, fmt.Errorf("read content: %w", err)

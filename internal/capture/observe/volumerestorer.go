@@ -15,6 +15,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // Restorer observes what the process beside a CSI driver needs. It reads all of it live: it
@@ -63,7 +64,7 @@ func (o Restorer) Observe(ctx context.Context, r *restorer.Restore) (w restorer.
 	if w.PV, err = o.volume(ctx, r, s, w.Intent.Intent); err != nil {
 		return w, err
 	}
-	if w.Request != restorer.Wanted || w.Intent.Sight == restorer.Intended || w.Claim.Sight == restorer.Taken || w.PV.Sight == restorer.ForUs {
+	if w.Request != restorer.Wanted || w.Intent.Sight == presence.Here || w.Claim.Sight == presence.Other || w.PV.Sight == restorer.ForUs {
 		return w, nil
 	}
 	return w, o.prepare(ctx, &w, s)
@@ -72,26 +73,23 @@ func (o Restorer) Observe(ctx context.Context, r *restorer.Restore) (w restorer.
 func (o Restorer) intent(ctx context.Context, uid types.UID) (restorer.Stored, error) {
 	var cm corev1.ConfigMap
 	key := read.Key{Namespace: o.Namespace, Name: restorer.VolumeName(uid)}
-	switch err := o.Live.Get(ctx, key, &cm); {
-	case read.SaysGone(err, key.Name):
-		return restorer.Stored{Sight: restorer.NoIntent}, nil
+	switch is, err := read.Find(ctx, o.Live, key, &cm, nil); {
 	case err != nil:
-		return restorer.Stored{}, fmt.Errorf("read intent %s: %w", key.Name, err)
+		return restorer.Stored{}, err
+	case is == presence.Gone:
+		return restorer.Stored{Sight: is}, nil
 	}
 	i, err := restorer.ParseIntent(&cm)
-	return restorer.Stored{Sight: restorer.Intended, UID: cm.UID, ResourceVersion: cm.ResourceVersion, Intent: &i}, err
+	return restorer.Stored{Sight: presence.Here, UID: cm.UID, ResourceVersion: cm.ResourceVersion, Intent: &i}, err
 }
 
 // request is the request of that UID; nil if it is gone.
 func (o Restorer) request(ctx context.Context, r *restorer.Restore) (*capturev1.VolumeRestoreRequest, error) {
 	found := &capturev1.VolumeRestoreRequest{}
-	switch err := o.Live.Get(ctx, read.Key{Namespace: r.Namespace, Name: r.Name}, found); {
-	case read.SaysGone(err, r.Name):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read request %s/%s: %w", r.Namespace, r.Name, err)
-	case found.UID != r.UID:
-		return nil, nil
+	key := read.Key{Namespace: r.Namespace, Name: r.Name}
+	is, err := read.Find(ctx, o.Live, key, found, func(f *capturev1.VolumeRestoreRequest) bool { return f.UID == r.UID })
+	if err != nil || is != presence.Here {
+		return nil, err
 	}
 	return found, nil
 }
@@ -122,20 +120,19 @@ func (o Restorer) claim(ctx context.Context, r *restorer.Restore, s *scene, inte
 		name = intent.Claim.Name
 	}
 	if name == "" {
-		return restorer.Claim{Sight: restorer.Free}, nil
+		return restorer.Claim{Sight: presence.Gone}, nil
 	}
 	c := &corev1.PersistentVolumeClaim{}
-	switch err := o.Live.Get(ctx, read.Key{Namespace: r.Namespace, Name: name}, c); {
-	case read.SaysGone(err, name):
-		return restorer.Claim{Sight: restorer.Free}, nil
+	key := read.Key{Namespace: r.Namespace, Name: name}
+	switch is, err := read.Find(ctx, o.Live, key, c, func(c *corev1.PersistentVolumeClaim) bool { return restorer.IsOurs(c, r) }); {
 	case err != nil:
-		return restorer.Claim{}, fmt.Errorf("read claim %s/%s: %w", r.Namespace, name, err)
-	case !restorer.IsOurs(c, r):
-		return restorer.Claim{Sight: restorer.Taken}, nil
+		return restorer.Claim{}, err
+	case is != presence.Here:
+		return restorer.Claim{Sight: is}, nil
 	}
 	s.claim = c
 	seen := restorer.Claim{
-		Sight: restorer.Ours, Namespace: c.Namespace, Name: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion,
+		Sight: presence.Here, Namespace: c.Namespace, Name: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion,
 		Bound: c.Status.Phase == corev1.ClaimBound, Deleting: c.DeletionTimestamp != nil, Reserved: reserved(c),
 	}
 	for _, told := range c.Status.Conditions {

@@ -14,6 +14,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 const disks = "disks.example.com"
@@ -59,9 +60,9 @@ func TestAnIntentIsOfItsRequestAndItsDriver(t *testing.T) {
 	for what, c := range map[string]struct {
 		driver string
 		of     *restorer.Restore
-		seen   restorer.IntentSight
+		seen   presence.State
 	}{
-		"its own":             {disks, restorer.New("shop", "back", "r1"), restorer.Intended},
+		"its own":             {disks, restorer.New("shop", "back", "r1"), presence.Here},
 		"another namespace's": {disks, restorer.New("thief", "back", "r1"), ""},
 		"another name's":      {disks, restorer.New("shop", "x", "r1"), ""},
 		"another driver's":    {"tapes.example.com", restorer.New("shop", "back", "r1"), ""},
@@ -121,7 +122,7 @@ func TestAClaimOfARestoreOfManifestsIsReserved(t *testing.T) {
 			objects[1].SetAnnotations(map[string]string{capturev1.RestoreAnnotation: "r1", manifestrestore.MarkAnnotation: "{}"})
 		}
 		seen, err := VolumeRestore{Live: read.Live{Reader: serving(t, objects...)}}.claim(t.Context(), objects[0].(*capturev1.VolumeRestoreRequest))
-		if err != nil || seen.Sight != volumerestore.Ours || seen.Reserved != want {
+		if err != nil || seen.Sight != presence.Here || seen.Reserved != want {
 			t.Errorf("the manager sees %+v: %v", seen, err)
 		}
 		if w := see(t, disks, restorer.New("shop", "back", "r1"), objects[1:]...); w.Request != restorer.Gone || w.Claim.Reserved != want {

@@ -2,6 +2,7 @@ package restorer
 
 import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // aim is what the World asks for. Every phase asks it again, so nothing need be remembered.
@@ -9,9 +10,9 @@ func (w World) aim() fsm.Phase {
 	switch {
 	case !w.looked():
 		return ""
-	case w.Intent.Sight == Intended && w.abandoned():
+	case w.Intent.Sight == presence.Here && w.abandoned():
 		return Discarding
-	case w.Intent.Sight == Intended:
+	case w.Intent.Sight == presence.Here:
 		return Provisioning
 	case w.moved():
 		return Moving
@@ -19,7 +20,7 @@ func (w World) aim() fsm.Phase {
 		return Discarding
 	case w.settled():
 		return Idle
-	case w.Moves && w.Claim.Sight == Ours:
+	case w.Moves && w.Claim.Sight == presence.Here:
 		return Moving
 	}
 	return Claiming
@@ -44,7 +45,7 @@ func (w World) moved() bool {
 // settled says that nothing is left to be made: nobody asks for it, somebody is in the way,
 // or it is there.
 func (w World) settled() bool {
-	return w.Request != Wanted || w.Claim.Sight == Taken || w.Claim.Deleting || w.PV.Sight == ForUs
+	return w.Request != Wanted || w.Claim.Sight == presence.Other || w.Claim.Deleting || w.PV.Sight == ForUs
 }
 
 // looked says that all was read that a decision rests on: what was not read is not absent.
@@ -57,11 +58,11 @@ func (w World) givenUp() bool { return w.Request == GivenUp || w.Request == Gone
 // abandoned says that nobody waits for what was intended: the request was given up, or the
 // claim is not the one that it was intended for.
 func (w World) abandoned() bool {
-	return w.givenUp() || w.Claim.Sight != Ours || w.Claim.Deleting || w.Claim.UID != w.Intent.Intent.Claim.UID
+	return w.givenUp() || w.Claim.Sight != presence.Here || w.Claim.Deleting || w.Claim.UID != w.Intent.Intent.Claim.UID
 }
 
 // empty says that no data would go with the claim.
-func (c Claim) empty() bool { return c.Sight == Ours && !c.Bound && !c.Deleting }
+func (c Claim) empty() bool { return c.Sight == presence.Here && !c.Bound && !c.Deleting }
 
 // turned leaves a phase that the World does not ask for.
 func turned(in input) (fsm.Decision, bool) {

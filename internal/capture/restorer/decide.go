@@ -5,6 +5,7 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // now performs effects and looks again at once: all reads are live, so what was done is seen.
@@ -20,9 +21,9 @@ func decideClaiming(in input) fsm.Decision {
 		return d
 	}
 	switch {
-	case w.Claim.Sight == Free && (w.Keeper.Needed && w.Keeper.UID == "" || !w.Moves && w.Class.Name == ""):
+	case w.Claim.Sight == presence.Gone && (w.Keeper.Needed && w.Keeper.UID == "" || !w.Moves && w.Class.Name == ""):
 		return fsm.Wait(ReasonNotLooked, "requests").In(recheck)
-	case w.Claim.Sight == Free:
+	case w.Claim.Sight == presence.Gone:
 		return now(ReasonNoClaim, CreateClaim{w.Class.Name, destined(in), w.Keeper.UID})
 	case w.PV.Sight == Strange:
 		return fsm.Wait(ReasonVolumeInTheWay, "claims").In(recheck)
@@ -105,9 +106,9 @@ func decideDiscarding(in input) fsm.Decision {
 		return d
 	}
 	switch remove := (RemoveIntent{w.Intent.UID, w.Intent.ResourceVersion}); {
-	case w.Intent.Sight == Intended && w.PV.Sight != NoPV:
+	case w.Intent.Sight == presence.Here && w.PV.Sight != NoPV:
 		return now(ReasonOwned, remove)
-	case w.Intent.Sight == Intended:
+	case w.Intent.Sight == presence.Here:
 		return now(ReasonAbandoned, DiscardVolume{*w.Intent.Intent}, remove)
 	}
 	return now(ReasonAbandoned, DeleteClaim{w.Claim.Name, w.Claim.UID, w.Claim.ResourceVersion})

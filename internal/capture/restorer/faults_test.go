@@ -6,6 +6,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 func broken(t *testing.T, phase fsm.Phase, decide func(input) fsm.Decision) {
@@ -42,7 +43,7 @@ func TestFaultDiscardsFromMemory(t *testing.T) {
 		if d, is := turned(in); is {
 			return d
 		}
-		if in.World.Intent.Sight == Intended {
+		if in.World.Intent.Sight == presence.Here {
 			return fsm.Do(ReasonAbandoned, RemoveIntent{in.World.Intent.UID, "1"})
 		}
 		return fsm.Do(ReasonAbandoned, DeleteClaim{UID: in.World.Claim.UID})
@@ -56,7 +57,7 @@ func TestFaultDiscardsWhatIsOwned(t *testing.T) {
 		if d, is := turned(in); is {
 			return d
 		}
-		if in.World.Intent.Sight == Intended {
+		if in.World.Intent.Sight == presence.Here {
 			return fsm.Do(ReasonAbandoned, DiscardVolume{*in.World.Intent.Intent}, RemoveIntent{in.World.Intent.UID, "1"})
 		}
 		return fsm.Do(ReasonAbandoned, DeleteClaim{UID: in.World.Claim.UID})
@@ -81,7 +82,7 @@ func TestFaultAReservedClaimIsDeleted(t *testing.T) {
 // No intent at all.
 func TestFaultNoIntent(t *testing.T) {
 	broken(t, Claiming, func(in input) fsm.Decision {
-		if in.World.Claim.Sight == Free {
+		if in.World.Claim.Sight == presence.Gone {
 			return fsm.Do(ReasonNoClaim, CreateClaim{})
 		}
 		return fsm.Do(ReasonAsking, CreateVolume{*in.World.Intent.Draft})

@@ -8,6 +8,7 @@ import (
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // fault is one thing that goes wrong at one effect, counted from 1.
@@ -29,9 +30,9 @@ var changes = map[string]func(World) World{
 	"nothing":                    func(w World) World { return w },
 	"the request is deleted":     func(w World) World { w.Request = Gone; return w },
 	"the request is given up":    func(w World) World { w.Request = GivenUp; return w },
-	"the claim is deleted":       func(w World) World { w.Claim = Claim{Sight: Free}; return w },
-	"the claim is made anew":     func(w World) World { w.Claim = Claim{Sight: Taken, UID: "another"}; return w },
-	"the claim is being deleted": func(w World) World { w.Claim.Deleting = w.Claim.Sight == Ours; return w },
+	"the claim is deleted":       func(w World) World { w.Claim = Claim{Sight: presence.Gone}; return w },
+	"the claim is made anew":     func(w World) World { w.Claim = Claim{Sight: presence.Other, UID: "another"}; return w },
+	"the claim is being deleted": func(w World) World { w.Claim.Deleting = w.Claim.Sight == presence.Here; return w },
 	"the status is lost":         func(w World) World { w.Request = Elsewhere; return w },
 }
 
@@ -89,18 +90,18 @@ func (r *run) perform(e fsm.Effect) (o fsm.Outcome, survives bool) {
 // crash loses all that the restorer remembers; what is in the intent it finds again.
 func (r *run) crash() {
 	r.obj = New("shop", "back", "r1")
-	if wiped := r.fault == wipedBefore || r.fault == wipedAfter; !wiped && r.world.Intent.Sight == Intended {
+	if wiped := r.fault == wipedBefore || r.fault == wipedAfter; !wiped && r.world.Intent.Sight == presence.Here {
 		r.obj.Status.Progress = *r.stored.DeepCopy()
 	}
 }
 
 // save keeps the progress in the intent that the pass began with, if it is still there.
-func (r *run) save(next *Restore, began IntentSight) {
+func (r *run) save(next *Restore, began presence.State) {
 	r.obj = next
-	if began == Intended {
+	if began == presence.Here {
 		r.stored = next.Status.Progress
 	}
-	if r.world.Intent.Sight != Intended {
+	if r.world.Intent.Sight != presence.Here {
 		r.stored = meta.Progress{}
 	}
 }
@@ -177,7 +178,7 @@ func (r *run) toTheEnd(what string) error {
 	}
 	owned := r.world.PV.Sight != NoPV
 	switch {
-	case r.world.Intent.Sight != NoIntent:
+	case r.world.Intent.Sight != presence.Gone:
 		return fmt.Errorf("the intent is still there, in %s", r.obj.Status.Phase)
 	case r.late:
 		return nil // nobody asked again, so nothing was intended any more

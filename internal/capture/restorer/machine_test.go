@@ -10,6 +10,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 type bench = fsmtest.Bench[*Restore, World]
@@ -22,8 +23,8 @@ func newBench() bench {
 		Object:  func() *Restore { return New("shop", "back", "r1") },
 		World: func() World {
 			return World{
-				Request: Wanted, Claim: Claim{Sight: Free}, Class: Class{Name: "disks", Immediate: true},
-				Intent: Stored{Sight: NoIntent, Draft: intent()}, PV: PV{Sight: NoPV},
+				Request: Wanted, Claim: Claim{Sight: presence.Gone}, Class: Class{Name: "disks", Immediate: true},
+				Intent: Stored{Sight: presence.Gone, Draft: intent()}, PV: PV{Sight: NoPV},
 			}
 		},
 		Perform: Perform, Settle: Settle, Any: anyRestore, Safe: safe, Reduce: answered,
@@ -61,7 +62,7 @@ func safe(in input, s fsm.Step[*Restore]) error {
 	for _, e := range s.Decision.Do {
 		switch e := e.(type) {
 		case CreateVolume, CreatePV:
-			if w.Intent.Sight != Intended || w.Request != Wanted || w.abandoned() {
+			if w.Intent.Sight != presence.Here || w.Request != Wanted || w.abandoned() {
 				return errors.New("makes a volume that nobody waits for, or that nothing reminds of")
 			}
 		case RemoveIntent:
@@ -84,7 +85,7 @@ func safe(in input, s fsm.Step[*Restore]) error {
 				return errors.New("lets a volume go with a claim that is not bound to it")
 			}
 		case MoveVolume:
-			if w.PV.Sight != Held || w.Claim.Sight != Ours {
+			if w.PV.Sight != Held || w.Claim.Sight != presence.Here {
 				return errors.New("takes a volume from somebody")
 			}
 		}
@@ -105,13 +106,13 @@ func anyRestore(r *rand.Rand, _ fsm.Phase) (*Restore, World) {
 		Request: pick(r, "", Wanted, Wanted, Wanted, GivenUp, Gone, Elsewhere),
 		Moves:   r.IntN(4) == 0,
 		Claim: Claim{
-			Sight: pick(r, "", Free, Ours, Ours, Ours, Taken), UID: pick(r, types.UID("claim"), "claim", "claim", "another"), ResourceVersion: "1",
+			Sight: pick(r, "", presence.Gone, presence.Here, presence.Here, presence.Here, presence.Other), UID: pick(r, types.UID("claim"), "claim", "claim", "another"), ResourceVersion: "1",
 			Bound: r.IntN(3) == 0, Deleting: r.IntN(6) == 0, Consumer: r.IntN(4) == 0, Reserved: r.IntN(3) == 0,
 			Told: pick(r, "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed),
 		},
 		Class:   pick(r, Class{}, Class{Name: "disks"}, Class{Name: "disks", Immediate: true}),
 		Keeper:  pick(r, Keeper{}, Keeper{Needed: true}, Keeper{Needed: true, UID: "keeper"}),
-		Intent:  pick(r, Stored{}, Stored{Sight: NoIntent}, Stored{Sight: NoIntent, Draft: intent()}, Stored{Sight: NoIntent, Flaw: &Trouble{Reason: "A"}}, Stored{Sight: Intended, Intent: intent(), UID: "intent", ResourceVersion: "1"}),
+		Intent:  pick(r, Stored{}, Stored{Sight: presence.Gone}, Stored{Sight: presence.Gone, Draft: intent()}, Stored{Sight: presence.Gone, Flaw: &Trouble{Reason: "A"}}, Stored{Sight: presence.Here, Intent: intent(), UID: "intent", ResourceVersion: "1"}),
 		PV:      PV{Sight: pick(r, "", NoPV, NoPV, ForUs, Held, Strange), Name: "pv", Marked: r.IntN(3) == 0},
 		Backend: r.IntN(2) == 0,
 	}

@@ -1,25 +1,28 @@
 package restorer
 
-import "github.com/statecraft-dev/statecraft/internal/fsm"
+import (
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
+)
 
 // Perform is what an effect should do to the World.
 func Perform(w World, e fsm.Effect) World {
 	switch e := e.(type) {
 	case CreateClaim:
-		if w.Claim.Sight == Free {
-			w.Claim = Claim{Sight: Ours, UID: "claim", ResourceVersion: "1", Consumer: e.Volume == "", Reserved: w.Claim.Reserved}
+		if w.Claim.Sight == presence.Gone {
+			w.Claim = Claim{Sight: presence.Here, UID: "claim", ResourceVersion: "1", Consumer: e.Volume == "", Reserved: w.Claim.Reserved}
 		}
 	case DeleteClaim:
 		if w.Claim.UID == e.UID {
-			w.Claim = Claim{Sight: Free}
+			w.Claim = Claim{Sight: presence.Gone}
 		}
 	case CreateIntent:
-		if w.Intent.Sight == NoIntent {
-			w.Intent = Stored{Sight: Intended, UID: "intent", ResourceVersion: "1", Intent: &e.Intent}
+		if w.Intent.Sight == presence.Gone {
+			w.Intent = Stored{Sight: presence.Here, UID: "intent", ResourceVersion: "1", Intent: &e.Intent}
 		}
 	case RemoveIntent:
 		if w.Intent.UID == e.UID {
-			w.Intent = Stored{Sight: NoIntent, Draft: w.Intent.Intent}
+			w.Intent = Stored{Sight: presence.Gone, Draft: w.Intent.Intent}
 		}
 	case Tell:
 		w.Claim.Told = e.Reason
@@ -50,7 +53,7 @@ func Settle(_ *Restore, w World) World {
 	switch {
 	case w.Claim.Consumer:
 		w.Claim.Consumer = false
-	case w.PV.Sight == ForUs && w.Claim.Sight == Ours:
+	case w.PV.Sight == ForUs && w.Claim.Sight == presence.Here:
 		w.Claim.Bound = true
 	}
 	return w

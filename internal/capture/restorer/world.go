@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // World is what the restorer may look at. All of it is read live: what is done here is not
@@ -33,13 +34,13 @@ const (
 
 // Claim is the claim of the template's name.
 type Claim struct {
-	Sight           ClaimSight `json:"sight,omitempty"`
-	Namespace       string     `json:"namespace,omitempty"`
-	Name            string     `json:"name,omitempty"`
-	UID             types.UID  `json:"uid,omitempty"`
-	ResourceVersion string     `json:"resourceVersion,omitempty"`
-	Bound           bool       `json:"bound,omitempty"`
-	Deleting        bool       `json:"deleting,omitempty"`
+	Sight           presence.State `json:"sight,omitempty"`
+	Namespace       string         `json:"namespace,omitempty"`
+	Name            string         `json:"name,omitempty"`
+	UID             types.UID      `json:"uid,omitempty"`
+	ResourceVersion string         `json:"resourceVersion,omitempty"`
+	Bound           bool           `json:"bound,omitempty"`
+	Deleting        bool           `json:"deleting,omitempty"`
 	// Reserved says that it was made together with what uses it, which waits for it: without it
 	// a StatefulSet would make an empty one of that name.
 	Reserved bool `json:"reserved,omitempty"`
@@ -50,16 +51,6 @@ type Claim struct {
 }
 
 func (c Claim) ref() Ref { return Ref{c.Namespace, c.Name, c.UID} }
-
-// ClaimSight is whose a claim is; "" is not looked.
-type ClaimSight string
-
-// The sights of a claim.
-const (
-	Free  ClaimSight = "Free"
-	Ours  ClaimSight = "Ours"
-	Taken ClaimSight = "Taken"
-)
 
 // Class is the storage class of a claim that is to be made, or what is wrong with it.
 type Class struct {
@@ -75,23 +66,14 @@ type Keeper struct {
 
 // Stored is the intent.
 type Stored struct {
-	Sight           IntentSight `json:"sight,omitempty"`
-	UID             types.UID   `json:"uid,omitempty"`
-	ResourceVersion string      `json:"resourceVersion,omitempty"`
-	Intent          *Intent     `json:"intent,omitempty"` // as it is stored
+	Sight           presence.State `json:"sight,omitempty"`
+	UID             types.UID      `json:"uid,omitempty"`
+	ResourceVersion string         `json:"resourceVersion,omitempty"`
+	Intent          *Intent        `json:"intent,omitempty"` // as it is stored
 	// Draft is what it would be, while there is none; Flaw is why there can be none.
 	Draft *Intent  `json:"draft,omitempty"`
 	Flaw  *Trouble `json:"flaw,omitempty"`
 }
-
-// IntentSight says whether there is an intent; "" is not looked.
-type IntentSight string
-
-// The sights of an intent.
-const (
-	NoIntent IntentSight = "None"
-	Intended IntentSight = "There"
-)
 
 // PV is the PersistentVolume that is made or moved.
 type PV struct {

@@ -9,6 +9,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // safe is what must never happen, whatever else is true.
@@ -35,7 +36,7 @@ func safely(in input, e fsm.Effect) error {
 			return errors.New("makes a snapshot that nobody owns, or of a volume that is not the claim's")
 		}
 	case DeleteContent:
-		if w.Content.Sight != Ours || e.UID != w.Content.UID || st.Failure == nil {
+		if w.Content.Sight != presence.Here || e.UID != w.Content.UID || st.Failure == nil {
 			return errors.New("deletes a snapshot of somebody else, or one that may be good")
 		}
 	case DeleteClaim:
@@ -70,7 +71,7 @@ func proven(in input) error {
 	switch {
 	case in.Obj.Spec.Mode == capturev1.Detach && (!w.Holder.Bound || w.Volume.ClaimUID != w.Holder.UID || w.Volume.Policy != w.Volume.Mark.Policy):
 		return errors.New("succeeds, and the volume is not held")
-	case in.Obj.Spec.Mode == capturev1.Snapshot && (w.Content.Sight != Ours || !w.Content.Ready || w.Content.Handle == ""):
+	case in.Obj.Spec.Mode == capturev1.Snapshot && (w.Content.Sight != presence.Here || !w.Content.Ready || w.Content.Handle == ""):
 		return errors.New("succeeds, and there is no snapshot")
 	}
 	return nil
@@ -101,7 +102,7 @@ func anything(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeCaptureRequest, W
 	w.Self = pick(r, phase, phase, phase, Failed)
 	if r.IntN(3) == 0 { // all is as it should be when the work begins
 		tidy := world()
-		tidy.Self, tidy.Keeping = phase, request.Keeping{Sight: request.Ours, UID: "k1", Namespace: "n1"}
+		tidy.Self, tidy.Keeping = phase, request.Keeping{Sight: presence.Here, UID: "k1", Namespace: "n1"}
 		tidy.Volume.Mark, tidy.Volume.ClaimUID, tidy.Claim, tidy.Holder = w.Volume.Mark, w.Volume.ClaimUID, w.Claim, w.Holder
 		return obj, tidy
 	}
@@ -110,22 +111,28 @@ func anything(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeCaptureRequest, W
 
 func anyWorld(r *rand.Rand) World {
 	w := world()
-	w.Keeping = request.Keeping{Sight: pick(r, "", request.Missing, request.Ours, request.Ours, request.Taken), Namespace: pick[types.UID](r, "", "n1")}
-	if w.Keeping.Sight == request.Ours {
+	w.Keeping = request.Keeping{Sight: pick(r, "", presence.Gone, presence.Here, presence.Here, presence.Other), Namespace: pick[types.UID](r, "", "n1")}
+	if w.Keeping.Sight == presence.Here {
 		w.Keeping.UID = pick[types.UID](r, "", "k1", "k1")
 	}
-	w.Claim = Claim{Sight: pick(r, "", Missing, Barred, Here, Here, Here), UID: pick[types.UID](r, "c1", "c1", "c2"), ResourceVersion: "3", Bound: r.IntN(4) > 0, Deleting: r.IntN(4) == 0, DeletedAt: createdAt.Time}
-	w.Volume.Sight = pick(r, "", Missing, Here, Here, Here)
+	w.Claim = Claim{Sight: pick(r, "", presence.Gone, presence.Unknown, presence.Here, presence.Here, presence.Here), UID: pick[types.UID](r, "c1", "c1", "c2"), ResourceVersion: "3", Bound: r.IntN(4) > 0, Deleting: r.IntN(4) == 0, DeletedAt: createdAt.Time}
+	w.Volume.Sight = pick(r, "", presence.Gone, presence.Here, presence.Here, presence.Here)
 	w.Volume.Driver = pick(r, "", "csi", "csi", "csi")
 	w.Volume.Policy = pick(r, "Delete", retain)
 	w.Volume.ClaimUID = pick[types.UID](r, "", "c1", "c1", "holder", "other")
 	w.Volume.Mark = pick(r, Mark{}, Mark{By: "r1", Policy: "Delete", Origin: &capturev1.Origin{ClaimUID: "c1"}}, Mark{By: "r2", Policy: "Delete"})
 	w.Volume.Deleting = r.IntN(4) == 0
 	w.Class.Sight = pick(r, "", ClassFound, ClassFound, ClassFound, ClassMissing, ClassAmbiguous, ClassOfAnother, ClassUnserved, ClassUnreadable, ClassNonsensical)
-	w.Content = Content{Sight: pick(r, "", Missing, Missing, Ours, Ours, Ours, Taken, Unserved, Barred), UID: "content", ResourceVersion: "5",
+	w.Content = Content{Sight: pick(r, "", presence.Gone, presence.Gone, presence.Here, presence.Here, presence.Here, presence.Other, presence.Unknown, presence.Unknown), UID: "content", ResourceVersion: "5",
 		Deleting: r.IntN(4) == 0, Ready: r.IntN(2) == 0, Handle: pick(r, "", "s1"), Error: pick(r, "", "no")}
+	if w.Claim.Sight == presence.Unknown {
+		w.Claim.Why = presence.Forbidden
+	}
+	if w.Content.Sight == presence.Unknown {
+		w.Content.Why = pick(r, presence.Unserved, presence.Forbidden)
+	}
 	w.Users = Users{Looked: r.IntN(4) > 0, Pod: pick(r, "", "", "web-0")}
-	w.Holder = Holder{Sight: pick(r, "", Missing, Missing, Ours, Ours, Taken), UID: pick[types.UID](r, "", "holder", "holder"), Bound: r.IntN(2) == 0}
+	w.Holder = Holder{Sight: pick(r, "", presence.Gone, presence.Gone, presence.Here, presence.Here, presence.Other), UID: pick[types.UID](r, "", "holder", "holder"), Bound: r.IntN(2) == 0}
 	return w
 }
 

@@ -7,6 +7,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // detaching is a Detach in the middle, whose volume is marked and whose claim is still there.
@@ -15,7 +16,7 @@ func detachingNow() input {
 	in.Obj.Status.Phase, in.World.Self = Detaching, Detaching
 	in.Obj.Status.Origin = &capturev1.Origin{ClaimUID: "c1"}
 	in.Obj.Status.Detached = &capturev1.DetachedVolume{Name: "pv1", UID: "v1", ReclaimPolicy: "Delete"}
-	in.World.Keeping = request.Keeping{Sight: request.Ours, UID: "k1"}
+	in.World.Keeping = request.Keeping{Sight: presence.Here, UID: "k1"}
 	in.World.Volume.Mark, in.World.Volume.Policy = Mark{By: "r1", Policy: "Delete"}, retain
 	return in
 }
@@ -47,7 +48,7 @@ func TestWhatSpeaksAgainstACapture(t *testing.T) {
 
 func TestNothingIsOwnedByNobody(t *testing.T) {
 	in := input{Obj: object(), World: world(), Now: createdAt.Time}
-	in.World.Keeping = request.Keeping{Sight: request.Ours}
+	in.World.Keeping = request.Keeping{Sight: presence.Here}
 	if d := decidePreparing(in); d.On != "" {
 		t.Errorf("goes on by %s with a keeper that has no UID", d.On)
 	}
@@ -80,7 +81,7 @@ func TestAClaimThatAloneKeepsItsVolumeStays(t *testing.T) {
 
 func TestAVolumeThatSomebodyHasIsNotTaken(t *testing.T) {
 	in := detachingNow()
-	in.World.Claim, in.World.Volume.ClaimUID = Claim{Sight: Missing}, "c9"
+	in.World.Claim, in.World.Volume.ClaimUID = Claim{Sight: presence.Gone}, "c9"
 	if d := decideDetaching(in); d.On != GaveUp || d.Reason != capturev1.ReasonInvalidTarget {
 		t.Errorf("%s %s %v", d.On, d.Reason, d.Do)
 	}

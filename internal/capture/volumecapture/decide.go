@@ -6,6 +6,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // recheck is how soon what is awaited is looked at even if nothing wakes us.
@@ -15,7 +16,7 @@ const recheck = 30 * time.Second
 const barrier = time.Second
 
 func decidePending(in input) fsm.Decision {
-	if in.World.Keeping.Sight == request.Taken {
+	if in.World.Keeping.Sight == presence.Other {
 		return keeperTaken(in)
 	}
 	if d, stop := capturable(in); stop {
@@ -38,9 +39,9 @@ func capturable(in input) (d fsm.Decision, stop bool) {
 	switch origin := in.Obj.Status.Origin; {
 	case w.Claim.Sight == "":
 		return notLooked(in), true
-	case w.Claim.Sight == Barred || w.Volume.Sight == Barred:
+	case w.Claim.Why == presence.Forbidden || w.Volume.Why == presence.Forbidden:
 		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("the manager may not read PersistentVolumeClaim %s, or its volume", name), true
-	case w.Claim.Sight == Missing:
+	case w.Claim.Sight == presence.Gone:
 		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("PersistentVolumeClaim %s does not exist", target(in)), true
 	case origin != nil && origin.ClaimUID != w.Claim.UID:
 		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("PersistentVolumeClaim %s was deleted, and another has its name", name), true
@@ -104,11 +105,11 @@ func notLooked(in input) fsm.Decision {
 func decidePreparing(in input) fsm.Decision {
 	const awaited = "its keeper to be there"
 	switch k := in.World.Keeping; {
-	case k.Sight == request.Taken:
+	case k.Sight == presence.Other:
 		return keeperTaken(in)
-	case k.Sight == request.Missing && k.Namespace != "":
+	case k.Sight == presence.Gone && k.Namespace != "":
 		return fsm.Do(ReasonPreparing, CreateKeeper{k.Namespace}).Because(awaited)
-	case k.Sight != request.Ours || k.UID == "": // nothing is ever owned by nobody
+	case k.Sight != presence.Here || k.UID == "": // nothing is ever owned by nobody
 		return fsm.Wait(ReasonPreparing, "keeper").In(barrier).Because(awaited)
 	case in.Obj.Spec.Mode == capturev1.Detach:
 		return fsm.Fire(DetachBegins, ReasonPrepared)
@@ -123,11 +124,11 @@ func decideCapturing(in input) fsm.Decision {
 		return d
 	}
 	switch c := in.World.Content; {
-	case c.Sight == Missing:
+	case c.Sight == presence.Gone:
 		return snapshot(in)
-	case c.Sight == Unserved:
+	case c.Why == presence.Unserved:
 		return notServed()
-	case c.Sight != Ours:
+	case c.Sight != presence.Here:
 		return capturing(in)
 	case c.Deleting:
 		return artifactLost()
@@ -149,11 +150,11 @@ func artifactLost() fsm.Decision {
 
 // snapshottable says what keeps the content from being made.
 func snapshottable(in input) (d fsm.Decision, stop bool) {
-	switch in.World.Content.Sight {
-	case Taken:
+	switch c := in.World.Content; {
+	case c.Sight == presence.Other:
 		return fsm.Fire(GaveUp, capturev1.ReasonNameTaken).
 			Because("VolumeSnapshotContent %s exists and is not of this request", ContentName(in.Obj.UID)), true
-	case Barred:
+	case c.Why == presence.Forbidden:
 		return fsm.Fire(GaveUp, capturev1.ReasonForbidden).Because("the manager may not read VolumeSnapshotContents"), true
 	}
 	return d, false
@@ -176,9 +177,9 @@ func captured(in input) string {
 func snapshot(in input) fsm.Decision {
 	w := in.World
 	switch k := w.Keeping; {
-	case k.Sight == request.Missing, k.Sight == request.Taken:
+	case k.Sight == presence.Gone, k.Sight == presence.Other:
 		return artifactLost()
-	case k.Sight != request.Ours || k.UID == "" || outdated(in):
+	case k.Sight != presence.Here || k.UID == "" || outdated(in):
 		return fsm.Wait(ReasonCapturing, "keeper").In(barrier).Because("%s", captured(in))
 	}
 	if d, stop := capturable(in); stop {
@@ -224,9 +225,9 @@ func cleaningUp(in input) fsm.Decision {
 		}
 	} else {
 		switch c := in.World.Content; {
-		case c.Sight == Ours && !c.Deleting:
+		case c.Sight == presence.Here && !c.Deleting:
 			return fsm.Do(ReasonCleaningUp, DeleteContent{c.UID, c.ResourceVersion}).Because(awaited)
-		case c.Sight != Ours && c.Sight != Missing && c.Sight != Taken:
+		case c.Sight != presence.Here && c.Sight != presence.Gone && c.Sight != presence.Other:
 			return fsm.Wait(ReasonCleaningUp, "content").In(recheck).Because(awaited)
 		}
 	}
@@ -238,11 +239,11 @@ func cleaningUp(in input) fsm.Decision {
 func lost(in input) (fsm.Phase, bool) {
 	w := in.World
 	switch {
-	case w.Keeping.Sight != request.Ours:
+	case w.Keeping.Sight != presence.Here:
 		return Failed, false
 	case in.Obj.Spec.Mode == capturev1.Detach && w.Volume.Mark.By == in.Obj.UID:
 		return Detaching, true
-	case in.Obj.Spec.Mode != capturev1.Detach && w.Content.Sight == Ours && !w.Content.Deleting:
+	case in.Obj.Spec.Mode != capturev1.Detach && w.Content.Sight == presence.Here && !w.Content.Deleting:
 		return Capturing, true
 	}
 	return Failed, true

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // goes is how long a claim takes to go if nothing holds it.
@@ -23,7 +23,7 @@ func detachable(in input) (d fsm.Decision, stop bool) {
 	case w.Volume.Deleting:
 		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
 			Because("PersistentVolume %s is being deleted, and nothing but its claim keeps it", w.Volume.Name), true
-	case w.Holder.Sight == Taken:
+	case w.Holder.Sight == presence.Other:
 		return fsm.Fire(Refused, capturev1.ReasonNameTaken).
 			Because("PersistentVolumeClaim %s, which would hold the volume, exists and is not of this request", HolderName(in.Obj.UID)), true
 	case w.Volume.Mark.By != "" && w.Volume.Mark.By != in.Obj.UID:
@@ -53,7 +53,7 @@ func decideDetaching(in input) fsm.Decision {
 		return fsm.Save(ReasonDetaching).Because("%s", detached(in))
 	case !looked(w) || outdated(in):
 		return detaching(in).In(barrier)
-	case w.Volume.Sight == Missing || w.Volume.UID != s.Detached.UID || !kept(w):
+	case w.Volume.Sight == presence.Gone || w.Volume.UID != s.Detached.UID || !kept(w):
 		return artifactLost()
 	case w.Volume.Mark.By != in.Obj.UID:
 		return mark(in)
@@ -68,7 +68,7 @@ func looked(w World) bool {
 	return w.Volume.Sight != "" && w.Claim.Sight != "" && w.Holder.Sight != "" && w.Keeping.Sight != ""
 }
 
-func kept(w World) bool { return w.Keeping.Sight == request.Ours && w.Keeping.UID != "" }
+func kept(w World) bool { return w.Keeping.Sight == presence.Here && w.Keeping.UID != "" }
 
 func detaching(in input) fsm.Decision {
 	return fsm.Wait(ReasonDetaching, "volume", "holder").In(recheck).Because("%s", detached(in))
@@ -86,7 +86,7 @@ func do(in input, e Effect) fsm.Decision {
 // claimed says that the claim is there that the volume is to be taken from.
 func claimed(in input) bool {
 	c, o := in.World.Claim, in.Obj.Status.Origin
-	return c.Sight == Here && o != nil && c.UID == o.ClaimUID
+	return c.Sight == presence.Here && o != nil && c.UID == o.ClaimUID
 }
 
 func seen(v Volume) Seen { return Seen{v.Name, v.UID, v.ResourceVersion} }
@@ -117,7 +117,7 @@ func take(in input) fsm.Decision {
 		return detaching(in)
 	case w.Users.Pod != "":
 		return fsm.Fire(GaveUp, capturev1.ReasonInUse).Because("%s", usedBy(in))
-	case w.Holder.Sight == Taken:
+	case w.Holder.Sight == presence.Other:
 		return holderTaken(in)
 	case w.Volume.Policy != retain: // somebody changed it meanwhile
 		return do(in, MarkVolume{seen(w.Volume), in.Obj.Status.Detached.ReclaimPolicy, *in.Obj.Status.Origin})
@@ -138,13 +138,13 @@ func holderTaken(in input) fsm.Decision {
 // hold gives the volume to its holder, and then its policy back.
 func hold(in input) fsm.Decision {
 	v, h, s := in.World.Volume, in.World.Holder, in.Obj.Status
-	given := h.Sight == Ours && h.UID != "" && v.ClaimUID == h.UID
+	given := h.Sight == presence.Here && h.UID != "" && v.ClaimUID == h.UID
 	switch {
 	case !given && v.ClaimUID != s.Origin.ClaimUID: // somebody has it by now
 		return boundElsewhere(in)
-	case h.Sight == Taken:
+	case h.Sight == presence.Other:
 		return holderTaken(in)
-	case h.Sight == Missing:
+	case h.Sight == presence.Gone:
 		return do(in, CreateHolder{in.World.Keeping.UID, seen(v)})
 	case h.UID == "":
 		return detaching(in)
@@ -159,7 +159,7 @@ func hold(in input) fsm.Decision {
 // held says that the volume is bound to its holder, and the holder to it.
 func held(in input) bool {
 	v, h := in.World.Volume, in.World.Holder
-	return v.Sight == Here && v.Mark.By == in.Obj.UID && h.Sight == Ours && h.Bound && h.UID != "" && v.ClaimUID == h.UID
+	return v.Sight == presence.Here && v.Mark.By == in.Obj.UID && h.Sight == presence.Here && h.Bound && h.UID != "" && v.ClaimUID == h.UID
 }
 
 // unmarked takes the mark back if the claim was not touched. Otherwise the volume stays as it
@@ -170,7 +170,7 @@ func unmarked(in input) (d fsm.Decision, stop bool) {
 	switch {
 	case w.Volume.Sight == "", w.Claim.Sight == "":
 		return fsm.Wait(ReasonCleaningUp, "claim", "volume").In(recheck).Because(awaited), true
-	case w.Volume.Sight == Here && w.Volume.Mark.By == in.Obj.UID && claimed(in) && !w.Claim.Deleting:
+	case w.Volume.Sight == presence.Here && w.Volume.Mark.By == in.Obj.UID && claimed(in) && !w.Claim.Deleting:
 		return fsm.Do(ReasonCleaningUp, UnmarkVolume{seen(w.Volume), w.Volume.Mark.Policy}).Because(awaited), true
 	}
 	return d, false

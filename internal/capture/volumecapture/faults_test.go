@@ -8,6 +8,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 func with(b bench, phase fsm.Phase, change func(*fsm.Rule[input])) bench {
@@ -63,7 +64,7 @@ func TestFaultPolicyGivenBackBeforeTheVolumeIsHeld(t *testing.T) {
 func TestFaultVolumeStolen(t *testing.T) {
 	b := with(detaches(), Detaching, func(r *fsm.Rule[input]) {
 		r.Decide = func(in input) fsm.Decision {
-			if h := in.World.Holder; h.Sight == Ours && h.UID != "" && in.Obj.Status.Origin != nil && in.World.Self == Detaching {
+			if h := in.World.Holder; h.Sight == presence.Here && h.UID != "" && in.Obj.Status.Origin != nil && in.World.Self == Detaching {
 				return do(in, BindVolume{seen(in.World.Volume), h.UID})
 			}
 			return decideDetaching(in)

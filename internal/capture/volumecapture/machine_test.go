@@ -9,6 +9,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
@@ -57,14 +58,14 @@ func object() *capturev1.VolumeCaptureRequest {
 
 func world() World {
 	return World{
-		Keeping: request.Keeping{Sight: request.Missing, Namespace: "n1"},
-		Claim:   Claim{Sight: Here, UID: "c1", ResourceVersion: "3", Bound: true},
-		Volume: Volume{Sight: Here, Name: "pv1", UID: "v1", ResourceVersion: "4", Driver: "csi", Handle: "h1", Mode: "Filesystem",
+		Keeping: request.Keeping{Sight: presence.Gone, Namespace: "n1"},
+		Claim:   Claim{Sight: presence.Here, UID: "c1", ResourceVersion: "3", Bound: true},
+		Volume: Volume{Sight: presence.Here, Name: "pv1", UID: "v1", ResourceVersion: "4", Driver: "csi", Handle: "h1", Mode: "Filesystem",
 			Policy: "Delete", ClaimUID: "c1"},
 		Class:   Class{Sight: ClassFound, Name: "fast"},
-		Content: Content{Sight: Missing},
+		Content: Content{Sight: presence.Gone},
 		Users:   Users{Looked: true},
-		Holder:  Holder{Sight: Missing},
+		Holder:  Holder{Sight: presence.Gone},
 	}
 }
 
@@ -105,7 +106,7 @@ func TestDeadlinePath(t *testing.T) {
 
 // broken is a driver that fails, and can delete.
 func broken(r *capturev1.VolumeCaptureRequest, w World) World {
-	if w.Content.Sight == Ours && !w.Content.Deleting && w.Self == r.Status.Phase {
+	if w.Content.Sight == presence.Here && !w.Content.Deleting && w.Self == r.Status.Phase {
 		w.Content.Error = "the disk is on fire"
 		return w
 	}
@@ -147,7 +148,7 @@ func TestStuckClaimPath(t *testing.T) {
 
 func TestMissingClaimPath(t *testing.T) {
 	b := snapshots()
-	b.World = func() World { w := world(); w.Claim, w.Volume = Claim{Sight: Missing}, Volume{}; return w }
+	b.World = func() World { w := world(); w.Claim, w.Volume = Claim{Sight: presence.Gone}, Volume{}; return w }
 	b.End = "Failed/NotFound"
 	fsmtest.Drill(t, b)
 }

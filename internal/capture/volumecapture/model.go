@@ -4,21 +4,22 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // Perform is what an effect should do to the World.
 func Perform(w World, e fsm.Effect) World {
 	switch e := e.(type) {
 	case CreateKeeper:
-		if w.Keeping.Sight == request.Missing {
-			w.Keeping = request.Keeping{Sight: request.Ours, UID: "keeper", Namespace: e.Namespace}
+		if w.Keeping.Sight == presence.Gone {
+			w.Keeping = request.Keeping{Sight: presence.Here, UID: "keeper", Namespace: e.Namespace}
 		}
 	case CreateContent:
-		if w.Content.Sight == Missing {
-			w.Content = Content{Sight: Ours, UID: "content", ResourceVersion: "1", Origin: &e.Origin}
+		if w.Content.Sight == presence.Gone {
+			w.Content = Content{Sight: presence.Here, UID: "content", ResourceVersion: "1", Origin: &e.Origin}
 		}
 	case DeleteContent:
-		if w.Content.Sight == Ours && w.Content.UID == e.UID {
+		if w.Content.Sight == presence.Here && w.Content.UID == e.UID {
 			w.Content.Deleting = true
 		}
 	}
@@ -39,10 +40,10 @@ func performDetach(w World, e fsm.Effect) (Claim, Volume, Holder) {
 			v.Mark, v.Policy = Mark{}, e.Policy
 		}
 	case DeleteClaim:
-		c.Deleting = c.Deleting || c.Sight == Here && c.UID == e.UID
+		c.Deleting = c.Deleting || c.Sight == presence.Here && c.UID == e.UID
 	case CreateHolder:
-		if h.Sight == Missing {
-			h = Holder{Sight: Ours, UID: "holder"}
+		if h.Sight == presence.Gone {
+			h = Holder{Sight: presence.Here, UID: "holder"}
 		}
 	case BindVolume:
 		v.ClaimUID = e.Holder
@@ -60,18 +61,18 @@ func Settle(r *capturev1.VolumeCaptureRequest, w World) World {
 		return w
 	}
 	switch {
-	case w.Content.Sight == Ours && w.Content.Deleting:
-		w.Content = Content{Sight: Missing}
-	case w.Content.Sight == Ours && !w.Content.Ready:
+	case w.Content.Sight == presence.Here && w.Content.Deleting:
+		w.Content = Content{Sight: presence.Gone}
+	case w.Content.Sight == presence.Here && !w.Content.Ready:
 		size := int64(1 << 30)
 		w.Content.Ready, w.Content.Handle, w.Content.Size, w.Content.Error = true, "snapshot", &size, ""
 	}
 	switch {
-	case w.Claim.Sight == Here && !w.Claim.Bound:
+	case w.Claim.Sight == presence.Here && !w.Claim.Bound:
 		w.Claim.Bound, w.Volume.ClaimUID = true, w.Claim.UID
 	case w.Claim.Deleting:
-		w.Claim = Claim{Sight: Missing}
-	case w.Holder.Sight == Ours && w.Volume.ClaimUID == w.Holder.UID:
+		w.Claim = Claim{Sight: presence.Gone}
+	case w.Holder.Sight == presence.Here && w.Volume.ClaimUID == w.Holder.UID:
 		w.Holder.Bound = true
 	}
 	return w

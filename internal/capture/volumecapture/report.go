@@ -11,6 +11,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // report keeps what cannot be seen later: where the capture came from, how the volume was,
@@ -47,11 +48,11 @@ func origin(in input) *capturev1.Origin {
 	switch {
 	case in.Obj.Status.Origin != nil:
 		return in.Obj.Status.Origin
-	case w.Content.Sight == Ours && w.Content.Origin != nil:
+	case w.Content.Sight == presence.Here && w.Content.Origin != nil:
 		return w.Content.Origin
 	case w.Volume.Mark.By == uid && w.Volume.Mark.Origin != nil:
 		return w.Volume.Mark.Origin
-	case w.Claim.Sight != Here || !w.Claim.Bound || w.Keeping.Namespace == "":
+	case w.Claim.Sight != presence.Here || !w.Claim.Bound || w.Keeping.Namespace == "":
 		return nil
 	}
 	return &capturev1.Origin{
@@ -64,7 +65,7 @@ func origin(in input) *capturev1.Origin {
 func taken(in input) *capturev1.DetachedVolume {
 	v := in.World.Volume
 	switch {
-	case v.Sight != Here:
+	case v.Sight != presence.Here:
 		return nil
 	case v.Mark.By == in.Obj.UID:
 		return &capturev1.DetachedVolume{Name: v.Name, UID: v.UID, ReclaimPolicy: v.Mark.Policy}

@@ -8,6 +8,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // World is what a capture may look at. All but the keeper is from live reads.
@@ -24,24 +25,12 @@ type World struct {
 	Holder  Holder          `json:"holder,omitzero"`
 }
 
-// Sight is what a read said; "" is not read.
-type Sight string
-
-// The sights.
-const (
-	Missing  Sight = "Missing" // a 404 that names it, or another UID than the one that was asked for
-	Here     Sight = "Here"
-	Ours     Sight = "Ours"     // and the request's keeper controls it
-	Taken    Sight = "Taken"    // somebody else has its name
-	Barred   Sight = "Barred"   // the manager may not read it
-	Unserved Sight = "Unserved" // the API server does not serve that kind
-)
-
 // Claim is the claim that the request names.
 type Claim struct {
-	Sight           Sight     `json:"sight,omitempty"`
-	UID             types.UID `json:"uid,omitempty"`
-	ResourceVersion string    `json:"resourceVersion,omitempty"`
+	Sight           presence.State     `json:"sight,omitempty"`
+	Why             presence.Blindness `json:"why,omitempty"` // it is Unknown
+	UID             types.UID          `json:"uid,omitempty"`
+	ResourceVersion string             `json:"resourceVersion,omitempty"`
 	// Bound says that claim and volume name each other: a claim that is not bound may name
 	// anybody's volume.
 	Bound     bool      `json:"bound,omitempty"`
@@ -51,16 +40,17 @@ type Claim struct {
 
 // Volume is a PersistentVolume.
 type Volume struct {
-	Sight           Sight     `json:"sight,omitempty"`
-	Name            string    `json:"name,omitempty"`
-	UID             types.UID `json:"uid,omitempty"`
-	ResourceVersion string    `json:"resourceVersion,omitempty"`
-	Driver          string    `json:"driver,omitempty"` // "" is no volume of a CSI driver
-	Handle          string    `json:"handle,omitempty"`
-	Mode            string    `json:"mode,omitempty"`
-	Policy          string    `json:"policy,omitempty"`
-	ClaimUID        types.UID `json:"claimUID,omitempty"` // of the claim that it is bound to
-	Mark            Mark      `json:"mark,omitzero"`
+	Sight           presence.State     `json:"sight,omitempty"`
+	Why             presence.Blindness `json:"why,omitempty"` // it is Unknown
+	Name            string             `json:"name,omitempty"`
+	UID             types.UID          `json:"uid,omitempty"`
+	ResourceVersion string             `json:"resourceVersion,omitempty"`
+	Driver          string             `json:"driver,omitempty"` // "" is no volume of a CSI driver
+	Handle          string             `json:"handle,omitempty"`
+	Mode            string             `json:"mode,omitempty"`
+	Policy          string             `json:"policy,omitempty"`
+	ClaimUID        types.UID          `json:"claimUID,omitempty"` // of the claim that it is bound to
+	Mark            Mark               `json:"mark,omitzero"`
 	// Deleting says that only its claim keeps it: when that goes it is gone, and with it all that
 	// tells of the volume in the backend.
 	Deleting bool `json:"deleting,omitempty"`
@@ -104,15 +94,16 @@ type Secret struct {
 
 // Content is the VolumeSnapshotContent of the request.
 type Content struct {
-	Sight           Sight             `json:"sight,omitempty"`
-	UID             types.UID         `json:"uid,omitempty"`
-	ResourceVersion string            `json:"resourceVersion,omitempty"`
-	Deleting        bool              `json:"deleting,omitempty"`
-	Ready           bool              `json:"ready,omitempty"`
-	Handle          string            `json:"handle,omitempty"`
-	Size            *int64            `json:"size,omitempty"` // of a volume to restore to
-	Error           string            `json:"error,omitempty"`
-	Origin          *capturev1.Origin `json:"origin,omitempty"`
+	Sight           presence.State     `json:"sight,omitempty"`
+	Why             presence.Blindness `json:"why,omitempty"` // it is Unknown
+	UID             types.UID          `json:"uid,omitempty"`
+	ResourceVersion string             `json:"resourceVersion,omitempty"`
+	Deleting        bool               `json:"deleting,omitempty"`
+	Ready           bool               `json:"ready,omitempty"`
+	Handle          string             `json:"handle,omitempty"`
+	Size            *int64             `json:"size,omitempty"` // of a volume to restore to
+	Error           string             `json:"error,omitempty"`
+	Origin          *capturev1.Origin  `json:"origin,omitempty"`
 }
 
 // Users are the pods that use the claim.
@@ -123,9 +114,9 @@ type Users struct {
 
 // Holder is the claim that holds a detached volume.
 type Holder struct {
-	Sight Sight     `json:"sight,omitempty"`
-	UID   types.UID `json:"uid,omitempty"`
-	Bound bool      `json:"bound,omitempty"`
+	Sight presence.State `json:"sight,omitempty"`
+	UID   types.UID      `json:"uid,omitempty"`
+	Bound bool           `json:"bound,omitempty"`
 }
 
 // ContentName is the name of the content of a request. The name of the snapshot follows from

@@ -6,6 +6,7 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // TestWhatSpeaksAgainstARestore holds every refusal to what speaks against it, one at a time.
@@ -15,7 +16,7 @@ func TestWhatSpeaksAgainstARestore(t *testing.T) {
 		want   fsm.Reason
 	}{
 		"nothing":               {func(*input) {}, ReasonAccepted},
-		"a claim that is there": {func(in *input) { in.World.Claim.Sight = Taken }, capturev1.ReasonNameTaken},
+		"a claim that is there": {func(in *input) { in.World.Claim.Sight = presence.Other }, capturev1.ReasonNameTaken},
 		"another driver":        {func(in *input) { in.World.Source.Class.Provisioner = "tapes.example.com" }, capturev1.ReasonInvalidTarget},
 		"a rehearsal with the only copy": {func(in *input) {
 			in.World.Source, in.Obj.Spec.Rehearsal = detached(), &capturev1.Rehearsal{}
@@ -33,11 +34,11 @@ func TestWhatSpeaksAgainstARestore(t *testing.T) {
 func TestAReservedClaimIsLeft(t *testing.T) {
 	in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
 	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonDeadlineExceeded, Message: "too late"}
-	in.World.Claim = Claim{Sight: Ours, UID: "claim", ResourceVersion: "1", Reserved: true}
+	in.World.Claim = Claim{Sight: presence.Here, UID: "claim", ResourceVersion: "1", Reserved: true}
 	if d := decideCleaningUp(in); len(d.Do) > 0 || d.On != Cleaned || !strings.HasPrefix(d.Message, "too late; PersistentVolumeClaim data is left") {
 		t.Errorf("%s %v %s", d.On, d.Do, d.Message)
 	}
-	in.World.Claim = Claim{Sight: Free}
+	in.World.Claim = Claim{Sight: presence.Gone}
 	if d := decideCleaningUp(in); d.On != Cleaned || d.Message != "too late" {
 		t.Errorf("%s %s", d.On, d.Message)
 	}
@@ -46,7 +47,7 @@ func TestAReservedClaimIsLeft(t *testing.T) {
 func TestAnotherVolumeIsNoSuccess(t *testing.T) {
 	in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
 	in.Obj.Status.Phase, in.Obj.Status.Source = Restoring, snapshot().Resolved
-	in.World.Claim = Claim{Sight: Ours, UID: "claim", Volume: Another}
+	in.World.Claim = Claim{Sight: presence.Here, UID: "claim", Volume: Another}
 	if d := decideRestoring(in); d.On != GivenUp || d.Reason != capturev1.ReasonWrongVolume {
 		t.Errorf("%s %s", d.On, d.Reason)
 	}

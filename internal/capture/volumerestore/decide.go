@@ -6,6 +6,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // decidePending accepts what can be restored. Nothing was made yet, so every verdict is cheap.
@@ -33,9 +34,9 @@ func decidePreparing(in input) fsm.Decision {
 	switch {
 	case v.given():
 		return v.fire()
-	case w.Keeping.Sight == request.Missing:
+	case w.Keeping.Sight == presence.Gone:
 		return fsm.Do(ReasonKeeping, CreateKeeper{w.Keeping.Namespace}).Because("its keeper")
-	case w.Keeping.Sight != request.Ours:
+	case w.Keeping.Sight != presence.Here:
 		return fsm.Wait(ReasonKeeping, "keepers").In(recheck).Because("its keeper")
 	case w.Source.Sight != Ready:
 		return fsm.Wait(ReasonNotLooked, "captures").In(recheck)
@@ -89,7 +90,7 @@ func decideRehearsing(in input) fsm.Decision {
 	w := in.World
 	switch w.Probe.Sight {
 	case NoProbe:
-		if w.Keeping.Sight != request.Ours {
+		if w.Keeping.Sight != presence.Here {
 			return fsm.Wait(ReasonNotLooked, "keepers").In(recheck)
 		}
 		return fsm.Do(ReasonProbing, CreateProbe{w.Keeping.UID}).Because("the Job of the rehearsal")
@@ -133,7 +134,7 @@ func cleaningUp(in input) fsm.Decision {
 		return fsm.Fire(Bound, capturev1.ReasonCompleted).Because("%s holds what was captured", claimName(in))
 	case v == nil:
 		return fsm.Save(ReasonCleaning)
-	case w.Claim.Sight == Ours && w.Claim.Volume == Awaiting:
+	case w.Claim.Sight == presence.Here && w.Claim.Volume == Awaiting:
 		return fsm.Wait(ReasonCleaning, "claims").In(recheck).Because("%s to be bound to the volume that is there for it", claimName(in))
 	case w.Probe.Sight == ProbeRuns:
 		return endProbe(w.Probe)
@@ -156,10 +157,10 @@ func endProbe(p Probe) fsm.Decision {
 // begun. A claim of its own is looked at further; without one the restore may have been done
 // and its claim deleted since, so it is not done again.
 func lost(in input) (fsm.Phase, bool) {
-	if in.World.Keeping.Sight != request.Ours {
+	if in.World.Keeping.Sight != presence.Here {
 		return "", false
 	}
-	if in.World.Claim.Sight == Ours && !in.World.Claim.Deleting {
+	if in.World.Claim.Sight == presence.Here && !in.World.Claim.Deleting {
 		return Restoring, true
 	}
 	return CleaningUp, true

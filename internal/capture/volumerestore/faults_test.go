@@ -6,11 +6,12 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 func TestFaultABoundClaimIsCleanedUp(t *testing.T) {
 	b := newBench().Deciding(CleaningUp, func(in input) fsm.Decision {
-		if in.World.Claim.Sight == Ours {
+		if in.World.Claim.Sight == presence.Here {
 			return fsm.Do(ReasonCleaning, DeleteClaim{in.World.Claim.UID, in.World.Claim.ResourceVersion})
 		}
 		return fsm.Fire(Cleaned, ReasonCleaning)

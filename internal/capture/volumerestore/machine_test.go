@@ -17,6 +17,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0))
@@ -29,9 +30,9 @@ func newBench() bench {
 		Object:  newRequest,
 		World: func() World {
 			return World{
-				Keeping: request.Keeping{Sight: request.Missing, Namespace: "n1"},
+				Keeping: request.Keeping{Sight: presence.Gone, Namespace: "n1"},
 				Source:  snapshot(),
-				Claim:   Claim{Sight: Free},
+				Claim:   Claim{Sight: presence.Gone},
 				Probe:   Probe{Sight: NoProbe},
 			}
 		},
@@ -93,9 +94,9 @@ func safe(in input, s fsm.Step[*capturev1.VolumeRestoreRequest]) error {
 	}
 	for _, h := range s.Hops {
 		switch {
-		case h.Event == fsm.Created && w.Keeping.Sight == request.Ours:
+		case h.Event == fsm.Created && w.Keeping.Sight == presence.Here:
 			return errors.New("begins again what had begun")
-		case h.To == Restoring && w.Keeping.Sight != request.Ours:
+		case h.To == Restoring && w.Keeping.Sight != presence.Here:
 			return errors.New("lets the restorer begin before anything proves it")
 		case h.To == Succeeded && !w.Claim.bound() && h.From != Rehearsing:
 			return errors.New("calls a restore done that is not")
@@ -126,10 +127,10 @@ func anyRestore(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeRestoreRequest,
 	s.Mode = pick(r, s.Mode, s.Mode, s.Mode, "", corev1.PersistentVolumeBlock)
 	s.Class = pick(r, s.Class, s.Class, s.Class, Class{}, Class{Missing: true}, Class{Name: "a", Provisioner: "another"})
 	return obj, World{
-		Keeping: request.Keeping{Sight: pick(r, "", request.Missing, request.Ours, request.Ours, request.Taken), UID: "keeper", Namespace: "n1"},
+		Keeping: request.Keeping{Sight: pick(r, "", presence.Gone, presence.Here, presence.Here, presence.Other), UID: "keeper", Namespace: "n1"},
 		Source:  s,
 		Claim: Claim{
-			Sight: pick(r, "", Free, Free, Ours, Ours, Taken), UID: "claim", ResourceVersion: "1", Deleting: r.IntN(6) == 0, Reserved: r.IntN(3) == 0,
+			Sight: pick(r, "", presence.Gone, presence.Gone, presence.Here, presence.Here, presence.Other), UID: "claim", ResourceVersion: "1", Deleting: r.IntN(6) == 0, Reserved: r.IntN(3) == 0,
 			Volume:  pick(r, "", TheRestored, Another, Awaiting),
 			Trouble: pick(r, "", "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed), Words: "no space",
 		},

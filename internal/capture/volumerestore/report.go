@@ -11,6 +11,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // ProbeName is the name of the Job of a rehearsal.
@@ -19,7 +20,7 @@ func ProbeName(uid types.UID) string { return "rehearsal-" + string(uid) }
 // sourced says that it is decided what is restored. A request that lost its status may find
 // that it had succeeded, or that it is being given up with a claim of its own.
 func sourced(phase fsm.Phase, w World) bool {
-	return slices.Contains([]fsm.Phase{Restoring, Rehearsing, Succeeded}, phase) || phase == CleaningUp && w.Claim.Sight == Ours
+	return slices.Contains([]fsm.Phase{Restoring, Rehearsing, Succeeded}, phase) || phase == CleaningUp && w.Claim.Sight == presence.Here
 }
 
 // report notes what is restored once it is decided, what was made, and why a request is

@@ -8,6 +8,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // verdict is why a request cannot be fulfilled. The zero value is: nothing speaks against it.
@@ -28,9 +29,9 @@ func because(why fsm.Reason, format string, args ...any) verdict {
 func refused(in input) verdict {
 	w := in.World
 	switch {
-	case w.Keeping.Sight == request.Taken:
+	case w.Keeping.Sight == presence.Other:
 		return because(capturev1.ReasonNameTaken, "ObjectKeeper %s follows something else", request.KeeperName(in.Obj.UID))
-	case w.Claim.Sight == Taken:
+	case w.Claim.Sight == presence.Other:
 		return taken(in)
 	}
 	s := w.Source
@@ -100,9 +101,9 @@ func modeOf(mode *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
 func troubled(in input) verdict {
 	c := in.World.Claim
 	switch {
-	case c.Sight == Taken:
+	case c.Sight == presence.Other:
 		return taken(in)
-	case c.Sight != Ours:
+	case c.Sight != presence.Here:
 		return verdict{}
 	case c.Volume == Another:
 		return because(capturev1.ReasonWrongVolume, "PersistentVolumeClaim %s was bound to a volume that was not restored", in.Obj.Spec.VolumeClaimTemplate.Name)

@@ -8,6 +8,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // World is what a restore may look at.
@@ -58,10 +59,10 @@ type Class struct {
 
 // Claim is the claim of the template's name.
 type Claim struct {
-	Sight           ClaimSight `json:"sight,omitempty"`
-	UID             types.UID  `json:"uid,omitempty"`
-	ResourceVersion string     `json:"resourceVersion,omitempty"`
-	Deleting        bool       `json:"deleting,omitempty"`
+	Sight           presence.State `json:"sight,omitempty"`
+	UID             types.UID      `json:"uid,omitempty"`
+	ResourceVersion string         `json:"resourceVersion,omitempty"`
+	Deleting        bool           `json:"deleting,omitempty"`
 	// Reserved says that it was made together with what uses it, which waits for it: without it
 	// a StatefulSet would make an empty one of that name.
 	Reserved bool `json:"reserved,omitempty"`
@@ -73,16 +74,6 @@ type Claim struct {
 	// at the end.
 	Words string `json:"words,omitempty"`
 }
-
-// ClaimSight is whose a claim is; "" is not looked.
-type ClaimSight string
-
-// The sights of a claim. Only a live read says Free or Taken.
-const (
-	Free  ClaimSight = "Free"
-	Ours  ClaimSight = "Ours" // it was made for this very request
-	Taken ClaimSight = "Taken"
-)
 
 // Volume is what a claim is bound to, by live reads of both.
 type Volume string
@@ -116,10 +107,10 @@ const (
 )
 
 // bound says that the claim holds what was restored.
-func (c Claim) bound() bool { return c.Sight == Ours && c.Volume == TheRestored }
+func (c Claim) bound() bool { return c.Sight == presence.Here && c.Volume == TheRestored }
 
 // empty says that the claim was made for nothing: no data would go with it.
-func (c Claim) empty() bool { return c.Sight == Ours && c.Volume == "" && !c.Deleting }
+func (c Claim) empty() bool { return c.Sight == presence.Here && c.Volume == "" && !c.Deleting }
 
 // isSurplus says that the claim can go without a loss, and nothing waits for it.
 func (c Claim) isSurplus() bool { return c.empty() && !c.Reserved }

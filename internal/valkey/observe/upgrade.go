@@ -11,6 +11,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
@@ -34,14 +35,14 @@ func (o Upgrade) Observe(ctx context.Context, u *valkeyv1.ValkeyUpgrade) (w upgr
 		return w, err
 	}
 	if c == nil {
-		w.Cluster.Sight = upgrade.Gone
+		w.Cluster.Sight = presence.Gone
 		return w, nil
 	}
 	of := Cluster{Cached: o.Cached, Live: o.Live, Servers: o.Servers, Work: idle{}, young: youngWhileMaking}
 	if u.Status.Phase == upgrade.Pending || u.Status.Phase == "" {
 		of.young = youngAtRest
 	}
-	w.Cluster = upgrade.Cluster{Sight: upgrade.Here, UID: string(c.UID), Phase: c.Status.Phase, Paused: c.Spec.Paused, Deleting: c.DeletionTimestamp != nil}
+	w.Cluster = upgrade.Cluster{Sight: presence.Here, UID: string(c.UID), Phase: c.Status.Phase, Paused: c.Spec.Paused, Deleting: c.DeletionTimestamp != nil}
 	if at := c.Status.LastFailover; at != nil {
 		w.Cluster.LastFailover = at.Time
 	}

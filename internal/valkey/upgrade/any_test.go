@@ -10,6 +10,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -108,7 +109,7 @@ func mishap(r *rand.Rand, w *World) {
 	case 2:
 		w.Cluster.UID = "another"
 	case 3:
-		w.Cluster.Sight = pick(r, Gone, "")
+		w.Cluster.Sight = pick(r, presence.Gone, "")
 	case 4:
 		w.Cluster.Phase = "Degraded"
 	case 5:

@@ -8,6 +8,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -25,7 +26,7 @@ func decidePending(in input) fsm.Decision {
 		return fsm.Fire(Refused, ReasonCaptureUnavailable).Because("%s", w.Captures.Impossible)
 	case w.Cluster.Sight == "":
 		return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
-	case w.Cluster.Sight == Gone:
+	case w.Cluster.Sight == presence.Gone:
 		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("ValkeyCluster %s to exist", in.Obj.Spec.ClusterRef.Name)
 	case w.Reservation.State == reserve.Free && !w.Cluster.Formed: // it needs the reservation itself
 		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("ValkeyCluster %s to be made", in.Obj.Spec.ClusterRef.Name)
@@ -115,7 +116,7 @@ func take(in input) fsm.Effect {
 // it back before it does anything else.
 func keepReservation(in input) (fsm.Decision, bool) {
 	w := in.World
-	idle := w.Cluster.Sight != Here || w.Cluster.Paused || w.Cluster.Deleting || in.Obj.DeletionTimestamp != nil
+	idle := w.Cluster.Sight != presence.Here || w.Cluster.Paused || w.Cluster.Deleting || in.Obj.DeletionTimestamp != nil
 	if w.Reservation.State != reserve.Free || in.Obj.Status.Phase == Pending || idle || clusterGone(in) {
 		return fsm.Decision{}, false
 	}
@@ -144,7 +145,7 @@ func reservedByOther(in input) (string, bool) {
 // or another has it, which nobody asked to upgrade.
 func clusterGone(in input) bool {
 	found, c := in.Obj.Status.ClusterUID, in.World.Cluster
-	return found != "" && (c.Sight == Gone || c.Sight == Here && c.UID != found)
+	return found != "" && (c.Sight == presence.Gone || c.Sight == presence.Here && c.UID != found)
 }
 
 // isOverdue says that the deadline of a place has passed, and its clock is running.

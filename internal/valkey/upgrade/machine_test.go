@@ -13,6 +13,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -55,7 +56,7 @@ func newUpgrade() *valkeyv1.ValkeyUpgrade {
 // running is a cluster that runs, every shard of a primary and so many replicas, and that
 // would be given 9.1.2.
 func running(version string, shards, replicas int) World {
-	w := World{Cluster: Cluster{Sight: Here, UID: "c1", Phase: ClusterRunning, Formed: true}, Reservation: reserve.Fact{State: reserve.Free}, Template: "9.1.2"}
+	w := World{Cluster: Cluster{Sight: presence.Here, UID: "c1", Phase: ClusterRunning, Formed: true}, Reservation: reserve.Fact{State: reserve.Free}, Template: "9.1.2"}
 	var view []topology.Peer
 	for i := range shards {
 		name := fmt.Sprintf("web-%d", i)

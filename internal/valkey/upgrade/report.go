@@ -9,6 +9,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 	"github.com/statecraft-dev/statecraft/internal/proof"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -20,7 +21,7 @@ func report(out *valkeyv1.ValkeyUpgrade, in input, p fsm.Pass) {
 	was := in.Obj
 	s, w := &out.Status, in.World
 	in.Obj = out
-	if s.ClusterUID == "" && w.Cluster.Sight == Here {
+	if s.ClusterUID == "" && w.Cluster.Sight == presence.Here {
 		s.ClusterUID = w.Cluster.UID
 	}
 	s.Approval, s.Proofs = "", proof.Record(s.Proofs, in.Now, p.Outcomes)

@@ -8,6 +8,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -59,7 +60,7 @@ func safeHop(in input, u *valkeyv1.ValkeyUpgrade, h fsm.Hop) error {
 // safeWriter: nothing is done on a cluster that is paused, goes, or is another's.
 func safeWriter(in input, e fsm.Effect) error {
 	c := in.World.Cluster
-	if c.Paused || c.Deleting || c.Sight != Here || in.Obj.DeletionTimestamp != nil {
+	if c.Paused || c.Deleting || c.Sight != presence.Here || in.Obj.DeletionTimestamp != nil {
 		return errors.New("acts on a cluster that is paused or goes")
 	}
 	if _, takes := e.(reserve.Take); !takes && in.World.Reservation.State != reserve.Ours {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/presence"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -31,24 +32,15 @@ type World struct {
 
 // Cluster is the cluster by the name that the upgrade has.
 type Cluster struct {
-	Sight    Sight     `json:"sight,omitempty"`
-	UID      string    `json:"uid,omitempty"`
-	Phase    fsm.Phase `json:"phase,omitempty"`
-	Paused   bool      `json:"paused,omitempty"`
-	Deleting bool      `json:"deleting,omitempty"`
-	Formed   bool      `json:"formed,omitempty"` // it once held all slots
+	Sight    presence.State `json:"sight,omitempty"`
+	UID      string         `json:"uid,omitempty"`
+	Phase    fsm.Phase      `json:"phase,omitempty"`
+	Paused   bool           `json:"paused,omitempty"`
+	Deleting bool           `json:"deleting,omitempty"`
+	Formed   bool           `json:"formed,omitempty"` // it once held all slots
 	// LastFailover is when the cluster's own controller last asked a replica to take over.
 	LastFailover time.Time `json:"lastFailover,omitzero"`
 }
-
-// Sight says whether the cluster exists; "" is not read.
-type Sight string
-
-// What was seen of the cluster.
-const (
-	Here Sight = "Here"
-	Gone Sight = "Gone" // by the word of the API server itself
-)
 
 // The phases in which a cluster follows the wishes of an upgrade.
 const (
@@ -92,7 +84,7 @@ func (w World) looked() bool {
 	for _, s := range w.Shards {
 		places += 1 + s.Replicas
 	}
-	return w.Cluster.Sight == Here && w.Template != "" && places > 0 && places == len(w.Nodes)
+	return w.Cluster.Sight == presence.Here && w.Template != "" && places > 0 && places == len(w.Nodes)
 }
 
 // lag is how many bytes a replica may be behind to be called in sync: what a primary sends

@@ -18,6 +18,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/kubetest"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
@@ -53,10 +54,11 @@ func newWork(t testing.TB, plan job.Plan) *work {
 func (w *work) verdict() (job.Verdict, []corev1.Pod) {
 	w.t.Helper()
 	live := w.env.LiveReader()
-	seen, sight, err := live.FindJob(w.t.Context(), client.ObjectKeyFromObject(w.Job), func(j *batchv1.Job) bool {
+	seen := &batchv1.Job{}
+	sight, err := read.Find(w.t.Context(), live, client.ObjectKeyFromObject(w.Job), seen, func(j *batchv1.Job) bool {
 		return child.OwnedBy(j, w.lamp.UID)
 	})
-	if err != nil || sight != read.JobOurs {
+	if err != nil || sight != presence.Here {
 		w.t.Fatalf("the Job is %q: %v", sight, err)
 	}
 	pods, err := live.PodsOf(w.t.Context(), seen)
@@ -194,11 +196,11 @@ func TestASuspendedJobIsReleasedOnceAndOnlyItself(t *testing.T) {
 func TestAJobOfSomebodyElseIsNotOurs(t *testing.T) {
 	w := newWork(t, job.Plan{Once: true, Suspended: true})
 	ours := func(j *batchv1.Job) bool { return child.OwnedBy(j, "another") }
-	if _, sight, err := w.env.LiveReader().FindJob(t.Context(), client.ObjectKeyFromObject(w.Job), ours); err != nil || sight != read.JobTaken {
+	if sight, err := read.Find(t.Context(), w.env.LiveReader(), client.ObjectKeyFromObject(w.Job), &batchv1.Job{}, ours); err != nil || sight != presence.Other {
 		t.Errorf("%s, %v", sight, err)
 	}
 	missing := read.Key{Namespace: w.Namespace, Name: "none"}
-	if _, sight, err := w.env.LiveReader().FindJob(t.Context(), missing, ours); err != nil || sight != read.JobGone {
+	if sight, err := read.Find(t.Context(), w.env.LiveReader(), missing, &batchv1.Job{}, ours); err != nil || sight != presence.Gone {
 		t.Errorf("%s, %v", sight, err)
 	}
 	// A pod with the label of a Job is not its pod.

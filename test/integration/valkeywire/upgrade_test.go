@@ -12,6 +12,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/podstate"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
@@ -109,7 +110,7 @@ func newFleet(t *testing.T, c wiretest.Cluster, replicas int, from, to string) *
 			Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: "web"}, PodReadyTimeoutSeconds: int32(timeout.Wait.Seconds()),
 				ReplicationSyncTimeoutSeconds: int32(timeout.Wait.Seconds()), Strategy: valkeyv1.Automatic},
 		},
-		world: upgrade.World{Cluster: upgrade.Cluster{Sight: upgrade.Here, UID: "c1", Phase: upgrade.ClusterRunning, Formed: true},
+		world: upgrade.World{Cluster: upgrade.Cluster{Sight: presence.Here, UID: "c1", Phase: upgrade.ClusterRunning, Formed: true},
 			Reservation: reserve.Fact{State: reserve.Free}, Template: to + "+"},
 	}
 	for _, version := range []string{from, to} {
