@@ -65,7 +65,7 @@ func (r Reservations) Take(ctx context.Context, target, who read.Ref) error {
 	case err != nil:
 		return Classify(fmt.Errorf("judge reservation: %w", err))
 	case !res.Free():
-		say := "Waiting for " + res.Holder.Title() + ", which has reserved the target, to end."
+		say := "Waiting for " + res.Holder.Title() + ", which has reserved the target, to release it."
 		return &fsm.Error{Class: fsm.Changed, Err: errors.New(say), Say: say}
 	}
 	lease.Spec.HolderIdentity = ptr.To(who.String())

@@ -20,7 +20,7 @@ type Fact struct {
 
 // Held is a hold's: it applies while another holds the target, and names that one.
 func (f Fact) Held(target string) (message string, held bool) {
-	return "Waiting for " + f.Holder + ", which has reserved " + target + ", to end.", f.State == Others
+	return "Waiting for " + f.Holder + ", which has reserved " + target + ", to release it.", f.State == Others
 }
 
 // After is the fact once an effect was performed, for models.

@@ -66,7 +66,7 @@ func TestFact(t *testing.T) {
 			t.Errorf("%s after %s is %s, want %s", c.is, c.do, got, c.want)
 		}
 	}
-	if who, held := (Fact{State: Others, Holder: "bob"}).Held("the lamp"); !held || who != "Waiting for bob, which has reserved the lamp, to end." {
+	if who, held := (Fact{State: Others, Holder: "bob"}).Held("the lamp"); !held || who != "Waiting for bob, which has reserved the lamp, to release it." {
 		t.Errorf("%q, %t", who, held)
 	}
 	if _, held := (Fact{State: Free}).Held("the lamp"); held {

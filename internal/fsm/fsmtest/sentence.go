@@ -13,7 +13,7 @@ import (
 var sentence = regexp.MustCompile(`(?s)^([^a-z\s]|[a-z]+[^a-z\s,;:]).*[.…]$`)
 
 // fragments are the kinds whose messages are still to be written as sentences.
-var fragments = []string{"ValkeyUpgrade", "ObjectKeeper", "ManifestCaptureRequest", "ManifestRestoreRequest",
+var fragments = []string{"ObjectKeeper", "ManifestCaptureRequest", "ManifestRestoreRequest",
 	"VolumeCaptureRequest", "VolumeRestoreRequest", "Restore"}
 
 // speaks says that whatever a status gets to say about a step is a sentence for the person who is paged.

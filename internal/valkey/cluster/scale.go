@@ -178,7 +178,7 @@ func scale(in input) (fsm.Decision, bool) {
 		return fsm.Do(ReasonReserving, take(in)).Because("The manager reserves the cluster; then %s.", words), true
 	}
 	return fsm.Wait(ReasonReservedByOther, reserve.Wake.Name, "pods", "valkey", "children").
-		Because("Waiting for %s, which has reserved the cluster, to end; then %s.", in.World.Reservation.Holder, words), true
+		Because("Waiting for %s, which has reserved the cluster, to release it; then %s.", in.World.Reservation.Holder, words), true
 }
 
 // scaleEvent is the first step towards the size that is wanted: grow, then shrink.

@@ -24,7 +24,7 @@ func (o Upgrade) captures(ctx context.Context, c *valkeyv1.ValkeyCluster, u *val
 		return found, nil
 	}
 	if !c.Spec.Persistence.Enabled {
-		found.Impossible = "spec.captureFirst is set, and ValkeyCluster " + c.Name + " has no volumes to capture; make the upgrade without it"
+		found.Impossible = "spec.captureFirst is set, but ValkeyCluster " + c.Name + " has no volumes to capture; create the upgrade without it."
 		return found, nil
 	}
 	for _, n := range primaries(nodes) {
@@ -34,7 +34,7 @@ func (o Upgrade) captures(ctx context.Context, c *valkeyv1.ValkeyCluster, u *val
 		case read.SaysGone(err, of.Name):
 			of.State = upgrade.NotCaptured
 		case apimeta.IsNoMatchError(err), apierrors.IsNotFound(err):
-			found.Impossible = "spec.captureFirst is set, and VolumeCaptureRequest is not installed; install area capture, or make the upgrade without it"
+			found.Impossible = "spec.captureFirst is set, but VolumeCaptureRequest is not installed; install area capture, or create the upgrade without it."
 			return found, nil
 		case err != nil:
 			return found, fmt.Errorf("read capture: %w", err)

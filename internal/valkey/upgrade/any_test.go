@@ -50,7 +50,7 @@ func wish(r *rand.Rand, u *valkeyv1.ValkeyUpgrade, w *World) {
 		u.Spec.Strategy = valkeyv1.Supervised
 	case 1:
 		u.Spec.CaptureFirst = true
-		w.Captures = pick(r, Captures{}, Captures{Impossible: "no volumes"}, uncaptured(u, *w))
+		w.Captures = pick(r, Captures{}, Captures{Impossible: "The cluster has no volumes."}, uncaptured(u, *w))
 		for i := range w.Captures.Of {
 			w.Captures.Of[i].State = pick(r, NotCaptured, BeingCaptured, Captured, Captured, CaptureEnded)
 		}

@@ -49,10 +49,10 @@ func notApproved(in shard) (string, bool) {
 	s := viewOf(in)
 	candidate, doubt := failoverCandidate(in, s)
 	if doubt != "" {
-		return "shard " + in.Lane + ": a replica that can take over: " + doubt, true
+		return "Shard " + in.Lane + ": waiting for a replica that can take over: " + doubt + ".", true
 	}
 	token := tokenOf(in, s, candidate)
-	words := fmt.Sprintf("shard %s: a person to approve that %s takes over from %s: %s",
+	words := fmt.Sprintf("Shard %s: waiting for a person to approve that %s takes over from %s, with `%s`.",
 		in.Lane, candidate.Name, s.owner.Name, plan.Approve("vku", in.Obj.Namespace, in.Obj.Name, token))
 	return words, in.Obj.Annotations[valkeyv1.ApproveAnnotation] != token
 }

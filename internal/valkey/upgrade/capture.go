@@ -66,17 +66,17 @@ func capture(in input) (d fsm.Decision, captures bool) {
 		return fsm.Fire(CaptureFailed, ReasonCaptureUnavailable).Because("%s", c.Impossible), true
 	}
 	if len(c.Of) != len(in.World.Shards) {
-		return fsm.Wait(ReasonNotLooked, "cluster", "valkey").In(recheck), true
+		return waitForLook("cluster", "valkey"), true
 	}
 	if failed := c.in(CaptureEnded); len(failed) > 0 {
-		return fsm.Fire(CaptureFailed, ReasonCaptureFailed).Because("%s; nothing was changed", strings.Join(failed, "; ")), true
+		return fsm.Fire(CaptureFailed, ReasonCaptureFailed).Because("The volumes could not be captured, and nothing was changed: %s.", strings.Join(failed, "; ")), true
 	}
 	if i := slices.IndexFunc(c.Of, func(c Capture) bool { return c.State == NotCaptured }); i >= 0 {
-		return fsm.Do(ReasonCapturing, CaptureVolume{c.Of[i].Name, c.Of[i].Claim}), true
+		return fsm.Do(ReasonCapturing, CaptureVolume{c.Of[i].Name, c.Of[i].Claim}).Because("The manager creates the captures of all volumes."), true
 	}
 	if awaited := c.in(BeingCaptured); len(awaited) > 0 {
 		return fsm.Wait(ReasonCapturing, "captures").In(glance).
-			Because("the captures of all volumes: %s (%d of %d are left)", awaited[0], len(awaited), len(c.Of)), true
+			Because("Waiting for the captures of all volumes: %s (%d of %d are left).", awaited[0], len(awaited), len(c.Of)), true
 	}
 	return d, false
 }
@@ -89,7 +89,7 @@ func (c Captures) in(state CaptureState) (words []string) {
 		}
 		text := "VolumeCaptureRequest " + of.Name
 		if of.Words != "" {
-			text += ": " + of.Words
+			text += ": " + strings.TrimRight(of.Words, ".")
 		}
 		words = append(words, text)
 	}

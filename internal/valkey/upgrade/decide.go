@@ -19,25 +19,31 @@ const recheck = 5 * time.Second
 // glance is the same for a shard that is being changed: servers are asked anew each time.
 const glance = time.Second
 
+// waitForLook waits while something was not read, which is no evidence of anything.
+func waitForLook(wakes ...string) fsm.Decision {
+	return fsm.Wait(ReasonNotLooked, wakes...).In(recheck).Because("Waiting for the manager to read the cluster, its pods and its reservation.")
+}
+
 func decidePending(in input) fsm.Decision {
 	w := in.World
 	switch {
 	case in.Obj.Spec.CaptureFirst && w.Captures.Impossible != "":
 		return fsm.Fire(Refused, ReasonCaptureUnavailable).Because("%s", w.Captures.Impossible)
 	case w.Cluster.Sight == "":
-		return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
+		return waitForLook("cluster")
 	case w.Cluster.Sight == presence.Gone:
-		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("ValkeyCluster %s to exist", in.Obj.Spec.ClusterRef.Name)
+		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("Waiting for ValkeyCluster %s, which does not exist; create it, or delete this upgrade.", in.Obj.Spec.ClusterRef.Name)
 	case w.Reservation.State == reserve.Free && !w.Cluster.Formed: // it needs the reservation itself
-		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("ValkeyCluster %s to be made", in.Obj.Spec.ClusterRef.Name)
+		return fsm.Wait(ReasonNoCluster, "cluster").In(recheck).Because("Waiting for ValkeyCluster %s to be formed.", in.Obj.Spec.ClusterRef.Name)
 	case w.Reservation.State == reserve.Free:
-		return fsm.Do(ReasonReserving, take(in)).Because("the reservation of ValkeyCluster %s", in.Obj.Spec.ClusterRef.Name)
+		return fsm.Do(ReasonReserving, take(in)).Because("The manager reserves ValkeyCluster %s for this upgrade.", in.Obj.Spec.ClusterRef.Name)
 	case w.Reservation.State == reserve.Ours:
 		return fsm.Fire(Reserved, ReasonReserved)
 	case w.Reservation.State == reserve.Others:
-		return fsm.Wait(ReasonReservedByOther, reserve.Wake.Name).Because("reserved by %s", w.Reservation.Holder)
+		message, _ := reservedByOther(in)
+		return fsm.Wait(ReasonReservedByOther, reserve.Wake.Name).Because("%s", message)
 	}
-	return fsm.Wait(ReasonNotLooked, "cluster").In(recheck)
+	return waitForLook("cluster")
 }
 
 // decidePreChecks waits until the cluster is whole: what is not whole before cannot be told
@@ -48,9 +54,9 @@ func decidePreChecks(in input) fsm.Decision {
 	doubt, fit := w.healthyApartFromBroken()
 	switch {
 	case !w.looked() || w.Reservation.State != reserve.Ours:
-		return fsm.Wait(ReasonNotLooked, "cluster", "valkey").In(recheck)
+		return waitForLook("cluster", "valkey")
 	case !w.Cluster.Formed || !slices.Contains(standing, w.Cluster.Phase):
-		return waitForHealth(in, "ValkeyCluster "+in.Obj.Spec.ClusterRef.Name+" to be Running, and it is "+string(w.Cluster.Phase))
+		return waitForHealth(in, "it is "+string(w.Cluster.Phase)+", not Running")
 	case !fit:
 		return waitForHealth(in, doubt)
 	}
@@ -63,9 +69,10 @@ func decidePreChecks(in input) fsm.Decision {
 // waitForHealth waits, and in the end says what it has waited for.
 func waitForHealth(in input, doubt string) fsm.Decision {
 	if isOverdue(in.Obj.Status.Place, in.Now) {
-		return fsm.Fire(ChecksFailed, ReasonUnhealthy).Because("%s", doubt)
+		return fsm.Fire(ChecksFailed, ReasonUnhealthy).Because("ValkeyCluster %s did not become healthy in time: %s. Nothing was changed.", in.Obj.Spec.ClusterRef.Name, doubt)
 	}
-	return fsm.Wait(ReasonUnhealthy, "cluster", "pods", "valkey").In(recheck).Because("%s", doubt)
+	return fsm.Wait(ReasonUnhealthy, "cluster", "pods", "valkey").In(recheck).
+		Because("Waiting for ValkeyCluster %s to be healthy before the upgrade begins: %s.", in.Obj.Spec.ClusterRef.Name, doubt)
 }
 
 // decideInProgress judges the lanes; the work is theirs. Success is read from the World, not
@@ -75,25 +82,25 @@ func decideInProgress(in input) fsm.Decision {
 	for _, s := range in.Obj.Status.Shards {
 		switch s.Phase {
 		case ShardHasFailed:
-			return fsm.Fire(ShardFailed, ReasonShardFailed).Because("shard %d could not be upgraded", s.Index)
+			return fsm.Fire(ShardFailed, ReasonShardFailed).Because("Shard %d could not be upgraded.", s.Index)
 		case ShardCompleted, Skipped:
 			ended++
 		}
 	}
 	if !w.looked() {
-		return fsm.Wait(ReasonNotLooked, "cluster", "valkey").In(recheck)
+		return waitForLook("cluster", "valkey")
 	}
 	if ended < len(w.Shards) { // their own timers wake us
-		return fsm.Wait(ReasonShardsInTurn, "valkey", "pods", "children").Because("every shard to be upgraded in its turn")
+		return fsm.Wait(ReasonShardsInTurn, "valkey", "pods", "children").Because("Waiting for every shard to be upgraded in its turn.")
 	}
 	doubt, healthy := w.finished()
 	switch {
 	case !healthy && waitedForCluster(in) > checksTimeout:
-		return fsm.Fire(NotWhole, ReasonUnhealthy).Because("every shard was upgraded, but %s; it is left as it is", doubt)
+		return fsm.Fire(NotWhole, ReasonUnhealthy).Because("Every shard was upgraded, but the cluster is not healthy: %s. It is left as it is.", doubt)
 	case !healthy:
-		return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(recheck).Because("every shard is upgraded, but %s", doubt)
+		return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(recheck).Because("Every shard is upgraded; waiting for the cluster to be healthy: %s.", doubt)
 	}
-	return fsm.Fire(AllCurrent, ReasonAllCurrent).Because("%d shards, %d pods", len(w.Shards), len(w.Nodes))
+	return fsm.Fire(AllCurrent, ReasonAllCurrent).Because("Every shard (%d) and every pod (%d) runs what was asked for.", len(w.Shards), len(w.Nodes))
 }
 
 // outdatedPod is a pod that does not exist, or that its StatefulSet would make otherwise by now.
@@ -120,25 +127,24 @@ func keepReservation(in input) (fsm.Decision, bool) {
 	if w.Reservation.State != reserve.Free || in.Obj.Status.Phase == Pending || idle || clusterGone(in) {
 		return fsm.Decision{}, false
 	}
-	return fsm.Do(ReasonReserving, take(in)), true
+	return fsm.Do(ReasonReserving, take(in)).Because("The manager takes the reservation of ValkeyCluster %s back.", in.Obj.Spec.ClusterRef.Name), true
 }
 
 // beingDeleted holds an upgrade that is on its way out: what it leaves, the cluster keeps.
 func beingDeleted(in input) (string, bool) {
-	return "the upgrade, which is being deleted, to be gone", in.Obj.DeletionTimestamp != nil
+	return "The upgrade is being deleted; the cluster keeps what it has.", in.Obj.DeletionTimestamp != nil
 }
 
 func paused(in input) (string, bool) {
-	return "spec.paused of ValkeyCluster " + in.Obj.Spec.ClusterRef.Name + " to be unset", in.World.Cluster.Paused
+	return "ValkeyCluster " + in.Obj.Spec.ClusterRef.Name + " is paused; unset its spec.paused to continue.", in.World.Cluster.Paused
 }
 
 func deleting(in input) (string, bool) {
-	return "ValkeyCluster " + in.Obj.Spec.ClusterRef.Name + ", which is being deleted, to be gone", in.World.Cluster.Deleting
+	return "Waiting for ValkeyCluster " + in.Obj.Spec.ClusterRef.Name + ", which is being deleted, to be gone.", in.World.Cluster.Deleting
 }
 
 func reservedByOther(in input) (string, bool) {
-	r := in.World.Reservation
-	return "reserved by " + r.Holder, r.State == reserve.Others
+	return in.World.Reservation.Held("ValkeyCluster " + in.Obj.Spec.ClusterRef.Name)
 }
 
 // clusterGone says that the very cluster that was found is there no more: its name is free,

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -13,7 +14,7 @@ import (
 func decideRollingBack(in input) fsm.Decision {
 	failure := in.Obj.Status.Failure
 	if failure == nil { // what was seen a moment ago is about to be saved
-		return fsm.Wait(ReasonRollingBack, "lanes").In(time.Second).Because("why it failed to be noted")
+		return fsm.Wait(ReasonRollingBack, "lanes").In(time.Second).Because("Waiting for the reason of the rollback to be saved.")
 	}
 	back := true
 	for _, s := range slices.Backward(in.Obj.Status.Shards) {
@@ -27,9 +28,9 @@ func decideRollingBack(in input) fsm.Decision {
 	}
 	if back {
 		return fsm.Fire(AllBack, failure.Reason).
-			Because("%s; every shard that was changed has again what it had before", failure.Message)
+			Because("%s Every shard that was changed runs again what it ran before.", whyFailed(in))
 	}
-	return fsm.Wait(ReasonRollingBack, "valkey", "pods", "children").In(recheck).Because("every shard that was changed to go back")
+	return fsm.Wait(ReasonRollingBack, "valkey", "pods", "children").In(recheck).Because("Waiting for every shard that was changed to go back to what it ran before.")
 }
 
 // isBack says that every pod of a shard has again what it had before.
@@ -49,12 +50,17 @@ func isSettled(in input, s valkeyv1.ShardUpgrade) bool {
 // serves what it has.
 func endRollback(in input, s valkeyv1.ShardUpgrade) fsm.Decision {
 	if isForward(s.WantTemplate) {
-		return fsm.Fire(NoWayBack, ReasonRollbackImpossible).Because("shard %d: a server of the former version could not copy what the new one has "+
-			"written, so it stays on the new one; fix it forward by another upgrade, or restore a capture. It was given up because of: %s",
-			s.Index, in.Obj.Status.Failure.Message)
+		return fsm.Fire(NoWayBack, ReasonRollbackImpossible).Because("Shard %d: a server of the former version could not copy what the new one has "+
+			"written, so it stays on the new one; fix it forward by another upgrade, or restore a capture. It was rolled back because: %s",
+			s.Index, whyFailed(in))
 	}
-	return fsm.Fire(NoWayBack, ReasonRollbackFailed).Because("shard %d: did not come back on what it had before, either; look at its pods, and "+
-		"put it right by another upgrade. It was given up because of: %s", s.Index, in.Obj.Status.Failure.Message)
+	return fsm.Fire(NoWayBack, ReasonRollbackFailed).Because("Shard %d: did not come back on what it had before, either; look at its pods, and "+
+		"repair it by another upgrade. It was rolled back because: %s", s.Index, whyFailed(in))
+}
+
+// whyFailed is the sentence that led to the rollback.
+func whyFailed(in input) string {
+	return cmp.Or(in.Obj.Status.Failure.Message, "A shard could not be upgraded.")
 }
 
 // laneOf is a shard's lane outside of it.

@@ -29,16 +29,16 @@ func decideFailingOver(in shard) fsm.Decision {
 		return s.awaitOldPrimary(in)
 	}
 	if s.OldPrimary == "" { // it was decided a moment ago, and is about to be saved
-		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: a replica to take over", in.Lane)
+		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("Shard %s: waiting for a replica to take over.", in.Lane)
 	}
 	to, found := s.named(s.Promoted)
 	if found && s.hasRival(to) {
-		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: %s to hear that %s has taken over", in.Lane, s.OldPrimary, s.Promoted)
+		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("Shard %s: waiting for %s to hear that %s has taken over.", in.Lane, s.OldPrimary, s.Promoted)
 	}
 	if !s.isApplied() || !found || !s.mayTakeOver(to) {
-		return fsm.Fire(CandidateLost, ReasonNoCandidate).Because("%s does not follow %s any more, or does not run what is wanted", s.Promoted, s.OldPrimary)
+		return fsm.Fire(CandidateLost, ReasonNoCandidate).Because("%s does not follow %s any more, or does not run what is wanted.", s.Promoted, s.OldPrimary)
 	}
-	words := "shard " + in.Lane + ": " + s.Promoted + " to take over from " + s.OldPrimary
+	words := "Shard " + in.Lane + ": waiting for " + s.Promoted + " to take over from " + s.OldPrimary
 	if d, begun := s.awaitFailover(in, words); begun {
 		return d
 	}
@@ -49,9 +49,9 @@ func decideFailingOver(in shard) fsm.Decision {
 func (s shardView) awaitFailover(in shard, words string) (d fsm.Decision, begun bool) {
 	switch stay := in.Now.Sub(s.Since.Time); {
 	case s.wasAsked() && in.Now.Sub(s.LastFailover.Time) >= failoverTimeout:
-		return fsm.Fire(FailoverFailed, ReasonFailoverFailed).Because("%s was asked to take over from %s, and did not", s.Promoted, s.OldPrimary), true
+		return fsm.Fire(FailoverFailed, ReasonFailoverFailed).Because("%s was asked to take over from %s, and did not in time.", s.Promoted, s.OldPrimary), true
 	case s.wasAsked() || stay >= askWithin && stay < askAgain(in):
-		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("%s", words), true
+		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("%s.", words), true
 	}
 	return d, false
 }
@@ -73,20 +73,20 @@ func (s shardView) ask(in shard, to topology.Node, words string) fsm.Decision {
 	proof, doubt := plan.ProveFailover(in.World.Nodes, to.Server.ID, lag)
 	switch {
 	case doubt != "":
-		return fsm.Wait(ReasonNoCandidate, "valkey").In(glance).Because("%s: %s", words, doubt)
+		return fsm.Wait(ReasonNoCandidate, "valkey").In(glance).Because("%s: %s.", words, doubt)
 	case isSupervised(in) && in.Obj.Annotations[valkeyv1.ApproveAnnotation] != tokenOf(in, s, to):
-		return fsm.Wait(ReasonNotApproved, "self").In(glance).Because("%s: the approval was taken back, or was of another failover", words)
+		return fsm.Wait(ReasonNotApproved, "self").In(glance).Because("%s: the approval was taken back, or was of another failover; approve it again.", words)
 	case in.World.Reservation.State != reserve.Ours:
-		return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).In(glance).Because("the reservation of the cluster")
+		return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).In(glance).Because(waitForReservation)
 	}
-	return fsm.Do(ReasonFailingOver, Failover{memberOf(to), memberOf(s.owner), proof}).Because("%s", words)
+	return fsm.Do(ReasonFailingOver, Failover{memberOf(to), memberOf(s.owner), proof}).Because("%s.", words)
 }
 
 // awaitOldPrimary: the failover has succeeded when what was the primary knows it, too, if it answers.
 func (s shardView) awaitOldPrimary(in shard) fsm.Decision {
 	old, found := s.named(s.OldPrimary)
 	if found && old.Name != s.owner.Name && old.Server != nil && !s.follows(old) {
-		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("shard %s: %s to follow %s", in.Lane, old.Name, s.owner.Name)
+		return fsm.Wait(ReasonFailingOver, "valkey").In(glance).Because("Shard %s: waiting for %s to follow %s.", in.Lane, old.Name, s.owner.Name)
 	}
 	return fsm.Fire(Promoted, ReasonPromoted)
 }
@@ -142,10 +142,10 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 		return s.awaitSync(in, n, doubt)
 	}
 	if doubt, agree := in.World.agree(in.World.intact()); !agree {
-		return fsm.Wait(ReasonClusterUnstable, "valkey").In(glance).Because("shard %s: all to agree: %s", in.Lane, doubt)
+		return fsm.Wait(ReasonClusterUnstable, "valkey").In(glance).Because("Shard %s: waiting for all servers to agree: %s.", in.Lane, doubt)
 	}
 	if left := linger - stay; left > 0 {
-		return fsm.Wait(ReasonClusterUnstable, "valkey").In(left).Because("shard %s: clients to hear who is the primary", in.Lane)
+		return fsm.Wait(ReasonClusterUnstable, "valkey").In(left).Because("Shard %s: waiting a few seconds for clients to hear who is the primary.", in.Lane)
 	}
 	return fsm.Fire(ClusterStable, ReasonClusterStable)
 }
@@ -191,10 +191,10 @@ func decideUpgradingOldMaster(in shard) fsm.Decision {
 		return s.remove(in, n)
 	}
 	if n, unready := s.nodes.Unready(); unready {
-		return fsm.Wait(ReasonPodNotReady, "pods").In(glance).Because("shard %s: %s to be ready", in.Lane, describe(n))
+		return fsm.Wait(ReasonPodNotReady, "pods").In(glance).Because("Shard %s: waiting for %s to be ready.", in.Lane, describe(n))
 	}
 	if s.handsSlotsBack() {
-		return fsm.Fire(HandsSlotsBack, ReasonAllCurrent).Because("%s is to have the slots again: %s goes", s.nodes[homeOrdinal].Name, s.owner.Name)
+		return fsm.Fire(HandsSlotsBack, ReasonAllCurrent).Because("%s gets the slots back, because %s is removed.", s.nodes[homeOrdinal].Name, s.owner.Name)
 	}
 	return fsm.Fire(ShardCurrent, ReasonAllCurrent)
 }

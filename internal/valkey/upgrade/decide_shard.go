@@ -11,14 +11,14 @@ import (
 // decideShardPending begins a shard when all before it have ended and the cluster is whole.
 func decideShardPending(in shard) fsm.Decision {
 	if other, waits := blockingShard(in); waits {
-		return fsm.Wait(ReasonNotItsTurn, "lanes").Because("shard %d to end before shard %s", other, in.Lane)
+		return fsm.Wait(ReasonNotItsTurn, "lanes").Because("Waiting for shard %d to end before shard %s begins.", other, in.Lane)
 	}
 	if !in.World.looked() {
-		return fsm.Wait(ReasonNotLooked, "valkey").In(glance)
+		return waitForLook("valkey").In(glance)
 	}
 	s := viewOf(in)
 	if !s.set.Settled || s.set.Revision == "" {
-		return fsm.Wait(ReasonTemplateNotApplied, "children").In(glance).Because("shard %s: StatefulSet %s to be seen by its controller", in.Lane, s.set.Name)
+		return fsm.Wait(ReasonTemplateNotApplied, "children").In(glance).Because("Shard %s: waiting for the StatefulSet controller to see StatefulSet %s.", in.Lane, s.set.Name)
 	}
 	if in.Obj.Status.Phase != InProgress {
 		return fsm.Fire(ItsTurn, ReasonRollingBack)
@@ -39,9 +39,9 @@ func decideShardPending(in shard) fsm.Decision {
 // accident any more: it may be what the shards before it were given.
 func waitForCluster(in shard, doubt string) fsm.Decision {
 	if waitedForCluster(in.Input) > podTimeout(in)+syncTimeout(in) {
-		return fsm.Fire(ClusterUnhealthy, ReasonUnhealthy).Because("the cluster did not become whole before shard %s was begun: %s", in.Lane, doubt)
+		return fsm.Fire(ClusterUnhealthy, ReasonUnhealthy).Because("The cluster did not become healthy before shard %s began: %s.", in.Lane, doubt)
 	}
-	return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(glance).Because("the cluster to be whole before shard %s is begun: %s", in.Lane, doubt)
+	return fsm.Wait(ReasonUnhealthy, "pods", "valkey").In(glance).Because("Waiting for the cluster to be healthy before shard %s begins: %s.", in.Lane, doubt)
 }
 
 // waitedForCluster is how long the cluster was waited for.
@@ -92,7 +92,7 @@ func decideUpgradingReplicas(in shard) fsm.Decision {
 		return s.remove(in, n)
 	}
 	if n, doubt := nodeBehind(s.nodes); doubt != "" {
-		return fsm.Fire(ReplicaBack, ReasonNotInSync).Because("%s %s", n.Name, doubt)
+		return fsm.Fire(ReplicaBack, ReasonNotInSync).Because("%s %s.", n.Name, doubt)
 	}
 	if n, old := s.outdatedReplica(); old {
 		return s.remove(in, n)
@@ -111,7 +111,7 @@ func decideWaitingForSync(in shard) fsm.Decision {
 	case s.owned && isCurrent(s.owner) && !s.handsSlotsBack():
 		return fsm.Fire(PrimaryCurrent, ReasonPromoted)
 	case s.FailedFailovers >= mostFailovers:
-		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("in %d tries no replica took over from %s", s.FailedFailovers, s.owner.Name)
+		return fsm.Fire(FailoversFailed, ReasonFailoverFailed).Because("In %d tries no replica took over from %s.", s.FailedFailovers, s.owner.Name)
 	}
 	if n, silent := s.nodes.Silent(); silent {
 		return s.awaitPod(in, n)
@@ -120,16 +120,16 @@ func decideWaitingForSync(in shard) fsm.Decision {
 		return s.awaitSync(in, n, doubt)
 	}
 	if left := settle - in.Now.Sub(in.Place.Since.Time); left > 0 {
-		return fsm.Wait(ReasonNotInSync, "valkey").In(left).Because("shard %s: all to know that it is in sync", in.Lane).OrLate(fsm.Verdict{Reason: ReasonSyncTimeout})
+		return fsm.Wait(ReasonNotInSync, "valkey").In(left).Because("Shard %s: waiting for all servers to know that it is in sync.", in.Lane).OrLate(fsm.Verdict{Reason: ReasonSyncTimeout})
 	}
 	if _, old := s.outdatedReplica(); old {
 		return fsm.Fire(NextReplica, ReasonInSync)
 	}
 	if _, doubt := failoverCandidate(in, s); doubt != "" {
-		return fsm.Wait(ReasonNoCandidate, "valkey").In(glance).Because("shard %s: a replica that can take over: %s", in.Lane, doubt)
+		return fsm.Wait(ReasonNoCandidate, "valkey").In(glance).Because("Shard %s: waiting for a replica that can take over: %s.", in.Lane, doubt)
 	}
 	if left := untilNextFailover(in, s); left > 0 {
-		return fsm.Wait(ReasonSpacing, "valkey").In(left).Because("shard %s: the servers to vote again, after the last failover", in.Lane)
+		return fsm.Wait(ReasonSpacing, "valkey").In(left).Because("Shard %s: waiting until the servers may vote again after the last failover.", in.Lane)
 	}
 	return fsm.Fire(ReplicasSynced, ReasonInSync)
 }
@@ -149,21 +149,21 @@ func (s shardView) cannotFollow() (topology.Node, bool) {
 
 func (s shardView) awaitTemplate(in shard) fsm.Decision {
 	return fsm.Wait(ReasonTemplateNotApplied, "children", "cluster").In(glance).
-		Because("shard %s: the cluster's controller to apply the template to StatefulSet %s", in.Lane, s.set.Name)
+		Because("Shard %s: waiting for the cluster's controller to apply the template to StatefulSet %s.", in.Lane, s.set.Name)
 }
 
 // awaitPod waits for a pod, and says what is wrong with it.
 func (s shardView) awaitPod(in shard, n topology.Node) fsm.Decision {
 	if n.Name == s.Replacing && !n.Trouble.Is() {
-		return fsm.Wait(ReasonReplacing, "pods", "valkey").In(glance).Because("shard %s: %s to come back", in.Lane, n.Name).
+		return fsm.Wait(ReasonReplacing, "pods", "valkey").In(glance).Because("Shard %s: waiting for %s to come back.", in.Lane, n.Name).
 			OrLate(fsm.Verdict{Reason: ReasonPodNotReady})
 	}
-	return fsm.Wait(ReasonPodNotReady, "pods", "valkey").In(glance).Because("shard %s: %s to answer%s", in.Lane, n.Name, told(n)).
+	return fsm.Wait(ReasonPodNotReady, "pods", "valkey").In(glance).Because("Shard %s: waiting for %s to answer%s.", in.Lane, n.Name, told(n)).
 		OrLate(fsm.Verdict{Reason: ReasonPodNotReady})
 }
 
 func (s shardView) awaitSync(in shard, n topology.Node, doubt string) fsm.Decision {
-	return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("shard %s: %s to have all of the shard: it %s", in.Lane, n.Name, doubt).
+	return fsm.Wait(ReasonNotInSync, "valkey").In(glance).Because("Shard %s: waiting for %s to have all of the shard: it %s.", in.Lane, n.Name, doubt).
 		OrLate(fsm.Verdict{Reason: ReasonSyncTimeout})
 }
 
@@ -189,7 +189,7 @@ func downgraded(in shard) bool {
 
 func whyNotDowngrade(in shard) string {
 	n, _ := olderNode(in)
-	return fmt.Sprintf("shard %s: %s came back with version %s, older than %s of its primary; set allowDowngrade if that is meant",
+	return fmt.Sprintf("Shard %s: %s came back with version %s, older than %s of its primary; set spec.allowDowngrade if that is intended.",
 		in.Lane, n.Name, n.Server.Version, viewOf(in).owner.Server.Version)
 }
 

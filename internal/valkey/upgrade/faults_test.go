@@ -44,7 +44,7 @@ func TestFaultHasty(t *testing.T) {
 		if !s.isApplied() || !old || n.Leaving || in.World.Reservation.State != reserve.Ours || own == nil {
 			return decideUpgradingReplicas(in)
 		}
-		return fsm.Do(ReasonReplacing, DeletePod{Name: n.Name, UID: n.UID, Revision: s.set.Revision, Proof: own})
+		return fsm.Do(ReasonReplacing, DeletePod{Name: n.Name, UID: n.UID, Revision: s.set.Revision, Proof: own}).Because("It is broken on purpose.")
 	}
 	fsmtest.Caught(t, broken(newBench(), UpgradingReplicas, hasty).ExploreIn(InProgress), "takes a")
 }

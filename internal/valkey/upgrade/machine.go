@@ -14,8 +14,8 @@ const checksTimeout = 10 * time.Minute
 
 type input = fsm.Input[*valkeyv1.ValkeyUpgrade, World]
 
-const statusLost = "the status of this upgrade was lost after it had begun, or a newer upgrade has changed the cluster; it is never begun " +
-	"again: look at what the pods run, and make another upgrade"
+const statusLost = "The status of this upgrade was lost after it had begun, or a newer upgrade has changed the cluster; it is never begun " +
+	"again: look at what the pods run, and create another upgrade."
 
 // say is a guard that has one thing to say.
 func say(words string) func(input) string { return func(input) string { return words } }
@@ -49,10 +49,10 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyUpgrade, World]{
 			{Name: "Nothing changed yet", Phases: []fsm.Phase{Pending, PreChecks}},
 		},
 		Guards: []fsm.Guard[input]{
-			{On: ClusterGone, To: Failed, When: clusterGone, Say: say("the cluster that was to be upgraded is gone")},
+			{On: ClusterGone, To: Failed, When: clusterGone, Say: say("The cluster that was to be upgraded is gone.")},
 			{On: fsm.Lost, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: hasBegun, Say: say(statusLost)},
 			{On: Superseded, To: Failed, In: []fsm.Phase{Pending, PreChecks}, When: isSuperseded,
-				Say: say("another upgrade that is not older has changed the cluster meanwhile; make another one if this is still wanted")},
+				Say: say("Another upgrade that is not older has changed the cluster meanwhile; create another one if this is still wanted.")},
 		},
 		Holds: []fsm.Hold[input]{
 			{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"},

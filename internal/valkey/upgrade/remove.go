@@ -17,11 +17,11 @@ func (s shardView) remove(in shard, n topology.Node) fsm.Decision {
 	}
 	if other, silent := silentElsewhere(in, s); silent {
 		return fsm.Wait(ReasonUnproven, "pods", "valkey").In(glance).
-			Because("shard %s: %s is not replaced while %s of another shard does not answer", in.Lane, n.Name, describe(other))
+			Because("Shard %s: %s is not replaced while %s of another shard does not answer.", in.Lane, n.Name, describe(other))
 	}
 	proof, doubt := plan.ProveDeletePod(in.World.Nodes, n.Name, lag)
 	if doubt != "" {
-		return fsm.Wait(ReasonUnproven, "valkey").In(glance).Because("shard %s: %s is not replaced yet: %s", in.Lane, n.Name, doubt)
+		return fsm.Wait(ReasonUnproven, "valkey").In(glance).Because("Shard %s: %s is not replaced yet: %s.", in.Lane, n.Name, doubt)
 	}
 	return s.delete(in, n, proof)
 }
@@ -38,7 +38,7 @@ func (s shardView) removeBroken(in shard) (fsm.Decision, bool) {
 	}
 	proof, doubt := proveBroken(in.World.Nodes, n)
 	if doubt != "" {
-		return fsm.Wait(ReasonUnproven, "pods", "valkey").In(glance).Because("shard %s: %s is not replaced yet: %s", in.Lane, describe(n), doubt), true
+		return fsm.Wait(ReasonUnproven, "pods", "valkey").In(glance).Because("Shard %s: %s is not replaced yet: %s.", in.Lane, describe(n), doubt), true
 	}
 	return s.delete(in, n, proof), true
 }
@@ -57,12 +57,14 @@ func proveBroken(nodes topology.Nodes, n topology.Node) (proof plan.PodProof, do
 
 func (s shardView) delete(in shard, n topology.Node, proof plan.PodProof) fsm.Decision {
 	if in.World.Reservation.State != reserve.Ours {
-		return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).In(glance).Because("the reservation of the cluster")
+		return fsm.Wait(ReasonNotLooked, reserve.Wake.Name).In(glance).Because(waitForReservation)
 	}
 	return fsm.Do(ReasonReplacing, DeletePod{
 		Name: n.Name, UID: n.UID, Version: n.Version, Set: s.set.Name, Template: s.set.Template, Revision: s.set.Revision, Proof: proof,
-	}).Because("shard %s: %s to come back", in.Lane, n.Name)
+	}).Because("Shard %s: waiting for %s to come back.", in.Lane, n.Name)
 }
+
+const waitForReservation = "Waiting for the manager to read the reservation of the cluster."
 
 // silentElsewhere is a node of another shard that does not answer, and not for a reason that the
 // upgrade itself will put right. On the way forward nothing more

@@ -22,7 +22,7 @@ func noteFailure(out *valkeyv1.ValkeyUpgrade, hops []fsm.Hop) {
 			continue
 		}
 		message := h.Message
-		if shard := "shard " + h.Lane + ": "; !strings.Contains(message, shard) {
+		if shard := "Shard " + h.Lane + ": "; !strings.Contains(message, shard) {
 			message = shard + message
 		}
 		words := []rune(message)

@@ -30,11 +30,11 @@ func soak(in shard) (fsm.Decision, bool) {
 	switch left := until.Sub(in.Now); {
 	case left > 0:
 		return fsm.Wait(ReasonSoaking, "pods", "valkey").In(left).
-			Because("%d shards are upgraded and watched until %s", upgraded, until.UTC().Format(time.RFC3339)), true
+			Because("The canary shards (%d) are upgraded and watched until %s, before others are upgraded.", upgraded, until.UTC().Format(time.RFC3339)), true
 	case healthy:
 		return fsm.Decision{}, false
 	case waitedForCluster(in.Input) > podTimeout(in):
-		return fsm.Fire(CanaryFailed, ReasonCanaryFailed).Because("after %d shards: %s", upgraded, doubt), true
+		return fsm.Fire(CanaryFailed, ReasonCanaryFailed).Because("After the canary shards (%d) were upgraded, the cluster did not stay healthy: %s.", upgraded, doubt), true
 	}
-	return fsm.Wait(ReasonSoaking, "pods", "valkey").In(recheck).Because("%d shards are upgraded and watched: %s", upgraded, doubt), true
+	return fsm.Wait(ReasonSoaking, "pods", "valkey").In(recheck).Because("The canary shards (%d) are upgraded; waiting for the cluster to be healthy before others are upgraded: %s.", upgraded, doubt), true
 }

@@ -60,14 +60,14 @@ func decideRemovingSurge(in shard) fsm.Decision {
 	s := viewOf(in)
 	switch {
 	case !s.whole:
-		return fsm.Wait(ReasonNotLooked, "valkey").In(glance)
+		return waitForLook("valkey").In(glance)
 	case s.owned && s.owner.Outdated:
 		return fsm.Fire(RoleLost, ReasonPrimaryOutdated)
 	case s.owned && s.owner.Ordinal != homeOrdinal:
-		return fsm.Fire(RoleLost, ReasonSurgeServes).Because("%s, which was to go, has taken over", s.owner.Name)
+		return fsm.Fire(RoleLost, ReasonSurgeServes).Because("%s, which was to be removed, has taken over.", s.owner.Name)
 	case s.set.Replicas > 0:
 		return fsm.Wait(ReasonRemovingSurge, "children", "pods", "valkey").In(glance).
-			Because("shard %s: the cluster's controller to remove %s, which the shard had for the upgrade only", in.Lane, s.surgeNode().Name)
+			Because("Shard %s: waiting for the cluster's controller to remove %s, which the shard had for the upgrade only.", in.Lane, s.surgeNode().Name)
 	case !s.isApplied():
 		return s.awaitTemplate(in)
 	}
@@ -75,10 +75,10 @@ func decideRemovingSurge(in shard) fsm.Decision {
 		return s.awaitPod(in, n)
 	}
 	if doubt, agree := in.World.agree(in.World.intact()); !agree {
-		return fsm.Wait(ReasonClusterUnstable, "valkey").In(glance).Because("shard %s: all to agree: %s", in.Lane, doubt)
+		return fsm.Wait(ReasonClusterUnstable, "valkey").In(glance).Because("Shard %s: waiting for all servers to agree: %s.", in.Lane, doubt)
 	}
 	if n, unready := s.nodes.Unready(); unready {
-		return fsm.Wait(ReasonPodNotReady, "pods").In(glance).Because("shard %s: %s to be ready", in.Lane, describe(n))
+		return fsm.Wait(ReasonPodNotReady, "pods").In(glance).Because("Shard %s: waiting for %s to be ready.", in.Lane, describe(n))
 	}
 	return fsm.Fire(ShardCurrent, ReasonAllCurrent)
 }

@@ -94,7 +94,7 @@ const lag = 1 << 20
 // healthy says that nothing is left to wish for, or what is.
 func (w World) healthy() (doubt string, healthy bool) {
 	if !w.looked() {
-		return "not every server was looked at", false
+		return "the manager has not read every server yet", false
 	}
 	return w.nodesHealthy(w.Nodes)
 }
@@ -102,7 +102,7 @@ func (w World) healthy() (doubt string, healthy bool) {
 // healthyApartFromBroken says the same of all but the pods that are broken and would be replaced first.
 func (w World) healthyApartFromBroken() (doubt string, fit bool) {
 	if !w.looked() {
-		return "not every server was looked at", false
+		return "the manager has not read every server yet", false
 	}
 	return w.nodesHealthy(w.intact())
 }
@@ -143,9 +143,9 @@ func (w World) nodesHealthy(nodes topology.Nodes) (doubt string, well bool) {
 	}
 	switch count, rival, contested := nodes.Assigned(); {
 	case contested:
-		return rival.Name + " claims slots that another claims as well", false
+		return rival.Name + " and another server both claim the same slots", false
 	case count < topology.TotalSlots:
-		return "slots without an owner", false
+		return "some slots have no owner", false
 	}
 	for _, s := range w.Shards {
 		if n, doubt := nodeBehind(nodes.Shard(s.Index)); doubt != "" {

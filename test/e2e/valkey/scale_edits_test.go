@@ -115,7 +115,7 @@ func (s *stage) oneWaitsForTheOther(vkc *valkeyv1.ValkeyCluster, u *valkeyv1.Val
 			says = append(says, c.Message)
 		}
 		for _, words := range says {
-			if strings.Contains(words, ", which has reserved the cluster, ") {
+			if strings.Contains(words, ", which has reserved ") {
 				harness.Row(s.T, "%s", words)
 				return nil
 			}

@@ -203,7 +203,7 @@ func (c *contender) does(e event, what func() error) (done bool, err error) {
 	c.log.calls(e)
 	err = kube.Classify(what())
 	e.Returned = monotonic()
-	by, held := strings.CutSuffix(fsm.StatusMessage(err), ", which has reserved the target, to end.")
+	by, held := strings.CutSuffix(fsm.StatusMessage(err), ", which has reserved the target, to release it.")
 	by = strings.TrimPrefix(by, "Waiting for Lamp "+c.Namespace+"/")
 	switch {
 	case err == nil:

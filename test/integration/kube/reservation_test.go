@@ -57,7 +57,7 @@ func (r reserving) must(err error) {
 // refused says that the target is the holder's.
 func (r reserving) refused(err error) {
 	r.Helper()
-	if say := "Waiting for Lamp " + r.who.Namespace + "/holder, which has reserved the target, to end."; fsm.ClassOf(err) != fsm.Changed || fsm.StatusMessage(err) != say {
+	if say := "Waiting for Lamp " + r.who.Namespace + "/holder, which has reserved the target, to release it."; fsm.ClassOf(err) != fsm.Changed || fsm.StatusMessage(err) != say {
 		r.Errorf("class %s, says %q: %v", fsm.ClassOf(err), fsm.StatusMessage(err), err)
 	}
 }
