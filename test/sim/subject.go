@@ -15,7 +15,9 @@ import (
 
 // Subject is a story that is tried under faults.
 type Subject struct {
-	Name, Area  string
+	Name, Area string
+	// About is the kind whose controller is tried, where Kinds does not say so: that of objects without a namespace.
+	About       schema.GroupVersionKind
 	AddToScheme func(*runtime.Scheme) error
 	// Install makes the bed ready: kinds and roles.
 	Install func(testing.TB, *bed.Bed)

@@ -142,7 +142,7 @@ func TestFaultSurgeIsTheOnlyCopy(t *testing.T) {
 	t.Parallel()
 	b := newBench().Deciding(Degraded, func(in input) fsm.Decision {
 		if effects := hurried(in); len(effects) > 0 && in.World.Upgrade != nil && in.World.Formed && !in.Obj.Spec.Paused {
-			return fsm.Do(ReasonUpgrading, effects...)
+			return fsm.Do(ReasonUpgrading, effects...).Because("The manager forgets all that goes.")
 		}
 		return decideDegraded(in)
 	})

@@ -1,8 +1,10 @@
 package valkeysecurity
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
@@ -18,10 +21,10 @@ import (
 // server is one place in which a server runs now and then.
 type server struct {
 	*cluster
-	ip   string
-	dir  string
-	cmd  *exec.Cmd
-	more string // further lines of its configuration
+	ip      string
+	dir     string
+	running func() // kills the server; nil while it does not run
+	more    string // further lines of its configuration
 }
 
 func (s *server) addr() string     { return net.JoinHostPort(s.ip, port) }
@@ -85,13 +88,33 @@ func (s *server) start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = log.Close() }()
-	s.cmd = exec.Command(s.node, append([]string{"run", "--server", s.program, "--config", s.dir + ".conf",
-		"--announce-ip", s.ip, "--peers", strings.Join(peers, ",")}, s.access()...)...)
-	s.cmd.Stdout, s.cmd.Stderr = log, log
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
+	command := append([]string{s.node, "run", "--server", s.program, "--config", s.dir + ".conf",
+		"--announce-ip", s.ip, "--peers", strings.Join(peers, ",")}, s.access()...)
+	ctx, end := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	s.running = func() { end(); <-ended }
+	go func() {
+		defer close(ended)
+		defer func() { _ = log.Close() }()
+		keepRunning(ctx, log, command)
+	}()
+}
+
+// keepRunning starts what ended by itself again, as a kubelet does: a server that starts while its Secret is
+// being replaced may read the old certificate and the new key, and ends.
+func keepRunning(ctx context.Context, log io.Writer, command []string) {
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+		cmd.Stdout, cmd.Stderr = log, log
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		err := cmd.Run()
+		select {
+		case <-ctx.Done():
+		case <-again.C:
+			_, _ = fmt.Fprintf(log, "the server ended (%v) and is started again\n", err)
+		}
 	}
 }
 
@@ -108,10 +131,9 @@ func (s *server) tell(command string, flags ...string) (said string, err error) 
 
 // kill ends the process without a word to it, if it runs.
 func (s *server) kill() {
-	if s.cmd != nil {
-		_ = s.cmd.Process.Signal(syscall.SIGKILL)
-		_ = s.cmd.Wait()
-		s.cmd = nil
+	if s.running != nil {
+		s.running()
+		s.running = nil
 	}
 }
 

@@ -188,7 +188,7 @@ func (o *operator) rotation(t *testing.T) *act.Rotation {
 	r := &act.Rotation{Connect: o.connect, Vault: o, Print: session.Keys().Print(), Every: lookEvery}
 	dirs := map[string]string{}
 	for _, s := range o.servers {
-		if r.Partial = r.Partial || s.cmd == nil; s.cmd == nil {
+		if r.Partial = r.Partial || s.running == nil; s.running == nil {
 			continue
 		}
 		at := s.named(t, o.client)

@@ -40,7 +40,7 @@ func Subjects() []*sim.Subject {
 
 func subject(name string, t tale) *sim.Subject {
 	return &sim.Subject{
-		Name: name, Area: area, AddToScheme: capture.AddToScheme, Install: install,
+		Name: name, Area: area, About: keeperKind, AddToScheme: capture.AddToScheme, Install: install,
 		User:   harness.User(area),
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + harness.SystemNamespace},
 		Kinds:  []schema.GroupVersionKind{configMapKind},
