@@ -27,7 +27,7 @@ import (
 // ManifestCaptureParts are what captures of manifests are made with.
 type ManifestCaptureParts struct {
 	Source act.Source
-	Work   *kube.Worker
+	Work   *kube.Worker[manifestcapture.Result]
 	Buffer *act.CaptureBuffer
 }
 
@@ -36,7 +36,7 @@ func NewManifestCapture(e kube.Env, c Config, p ManifestCaptureParts) *kube.Reco
 	r := kube.NewReconciler(e, &manifestcapture.Machine)
 	r.Observe = observe.ManifestCapture{
 		Keeping: observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()},
-		Live:    e.LiveReader(), Work: p.Work, Results: p.Buffer, KeysIn: c.Namespace,
+		Live:    e.LiveReader(), Work: p.Work, KeysIn: c.Namespace,
 	}.Observe
 	r.Act = act.ManifestCapture{
 		Writer: e.Writer("manifestcapture"), Live: e.LiveReader(), Work: p.Work, Buffer: p.Buffer, Source: p.Source,
@@ -57,7 +57,7 @@ func setupManifestCapture(a *kube.Area, c Config) error {
 		return fmt.Errorf("make source of captures: %w", err)
 	}
 	waker := &kube.Waker{}
-	parts := ManifestCaptureParts{Source: source, Work: &kube.Worker{Wake: waker.Wake}, Buffer: act.NewCaptureBuffer(true)}
+	parts := ManifestCaptureParts{Source: source, Work: &kube.Worker[manifestcapture.Result]{Wake: waker.Wake}, Buffer: act.NewCaptureBuffer(true)}
 	if err := a.Run(parts.Work.Start); err != nil {
 		return fmt.Errorf("run work of captures: %w", err)
 	}

@@ -31,7 +31,7 @@ import (
 
 // RestoreParts are what the controller of ManifestRestoreRequests needs besides an Env.
 type RestoreParts struct {
-	Work   *kube.Worker
+	Work   *kube.Worker[*manifestrestore.Report]
 	Mapper apimeta.RESTMapper
 	// As is the client of the account of a namespace; its reads are live.
 	As func(namespace string) (client.Client, error)
@@ -48,7 +48,7 @@ func NewManifestRestore(e kube.Env, c Config, p RestoreParts) *kube.Reconciler[*
 	}
 	r.Observe = observe.ManifestRestore{
 		Keeping: observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()},
-		Works:   p.Work, Reports: actor, System: c.Namespace,
+		Works:   p.Work, System: c.Namespace,
 	}.Observe
 	r.Act, r.AfterPass = actor.Act, actor.AfterPass
 	return r
@@ -61,7 +61,7 @@ const restoredAtOnce = 4
 func setupManifestRestore(a *kube.Area, c Config) error {
 	mgr, waker := a.Manager(), &kube.Waker{}
 	parts := RestoreParts{
-		Work: &kube.Worker{Wake: waker.Wake, Slots: make(chan struct{}, restoredAtOnce)}, Mapper: mgr.GetRESTMapper(),
+		Work: &kube.Worker[*manifestrestore.Report]{Wake: waker.Wake, Slots: make(chan struct{}, restoredAtOnce)}, Mapper: mgr.GetRESTMapper(),
 		As: func(namespace string) (client.Client, error) {
 			return a.Impersonator().Client(kube.Account(namespace, act.Account))
 		},

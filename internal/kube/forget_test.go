@@ -147,10 +147,10 @@ func TestSamplerKeepsNoSampleThatWasTakenOnce(t *testing.T) {
 }
 
 func TestWorkerKeepsNothingOfWhatIsGone(t *testing.T) {
-	withWorker(t, func(t *testing.T, w *Worker, j *journal, lead func() func()) {
+	withWorker(t, func(t *testing.T, w *Worker[string], j *journal, lead func() func()) {
 		defer lead()()
 		w.Begin(alice, j.job("a", 1, nil))
-		w.Begin(bob, func(context.Context) (bool, error) { last(5 * time.Second); return true, nil }) // cannot be stopped
+		w.Begin(bob, func(context.Context) (string, bool, error) { last(5 * time.Second); return "", true, nil }) // cannot be stopped
 		elapse(2 * time.Second)
 		w.Forget(alice)
 		w.Forget(bob)

@@ -11,49 +11,57 @@ import (
 )
 
 // Job is work that takes longer than an effect may. Each call gives one command
-// and looks at the result; it is done when nothing is left to do. A Job decides
-// by a pure function of what it observes, so it can be stopped after any call.
-type Job func(ctx context.Context) (done bool, err error)
+// and looks at what came of it; it is done, with a result, when nothing is left to do. A Job
+// decides by a pure function of what it observes, so it can be stopped after any call.
+type Job[R any] func(ctx context.Context) (result R, done bool, err error)
+
+// WithoutResult makes a Job of one whose result is seen in the world.
+func WithoutResult(step func(context.Context) (done bool, err error)) Job[struct{}] {
+	return func(ctx context.Context) (none struct{}, done bool, err error) {
+		done, err = step(ctx)
+		return none, done, err
+	}
+}
 
 // Worker runs one job per object beside the passes, while this process leads. A
-// job is started by an effect, seen as a fact, and wakes its object when it ends.
+// job is started by an effect, seen as a fact with its result, and wakes its object when it ends.
 // After a crash nothing is known of it: the object looks at the world and starts
 // it again if need be.
-type Worker struct {
+type Worker[R any] struct {
 	Wake func(read.Key)
 	// Slots are how many jobs run at a time; nil is any number.
 	Slots chan struct{}
 
 	mu     sync.Mutex
 	ctx    context.Context // of the leader; nil before Start: then Drive runs the jobs
-	jobs   map[read.Key]*work
+	jobs   map[read.Key]*work[R]
 	ending map[read.Key]chan struct{} // of jobs that were forgotten in the middle of a command
 	over   bool                       // this process no longer leads
 	flight sync.WaitGroup             // commands that have not returned
 }
 
-type work struct {
-	job    Job
-	state  read.Work
+type work[R any] struct {
+	job    Job[R]
+	state  read.Work[R]
 	cancel context.CancelFunc
 	over   chan struct{} // closed when the last command has returned; nil if none was given
 }
 
 // Begin starts a job, unless one is running for this object.
-func (w *Worker) Begin(key read.Key, job Job) { w.BeginFor(key, "", job) }
+func (w *Worker[R]) Begin(key read.Key, job Job[R]) { w.BeginFor(key, "", job) }
 
 // BeginFor is Begin, and remembers what the job is for: so it is seen later whether that is
 // still what is wanted.
-func (w *Worker) BeginFor(key read.Key, what string, job Job) {
+func (w *Worker[R]) BeginFor(key read.Key, what string, job Job[R]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.jobs == nil {
-		w.jobs, w.ending = map[read.Key]*work{}, map[read.Key]chan struct{}{}
+		w.jobs, w.ending = map[read.Key]*work[R]{}, map[read.Key]chan struct{}{}
 	}
 	if one := w.jobs[key]; one != nil && one.state.State == read.WorkRunning {
 		return
 	}
-	one := &work{job: job, state: read.Work{State: read.WorkRunning, For: what}, cancel: func() {}}
+	one := &work[R]{job: job, state: read.Work[R]{State: read.WorkRunning, For: what}, cancel: func() {}}
 	w.jobs[key] = one
 	if w.ctx != nil {
 		w.run(key, one)
@@ -62,7 +70,7 @@ func (w *Worker) BeginFor(key read.Key, what string, job Job) {
 
 // run gives a job its commands, once the last command of the job before has
 // returned: two at a time could undo each other.
-func (w *Worker) run(key read.Key, one *work) {
+func (w *Worker[R]) run(key read.Key, one *work[R]) {
 	if w.over {
 		return
 	}
@@ -95,16 +103,19 @@ func (w *Worker) run(key read.Key, one *work) {
 }
 
 // step runs one command and says whether the job is over.
-func (w *Worker) step(ctx context.Context, key read.Key, one *work) bool {
+func (w *Worker[R]) step(ctx context.Context, key read.Key, one *work[R]) bool {
+	var result R
 	done, err := false, ctx.Err()
 	if err == nil {
-		done, err = one.job(ctx)
+		result, done, err = one.job(ctx)
 	}
 	if !done && err == nil {
 		return false
 	}
 	w.mu.Lock()
-	one.state.State, one.state.Err = read.WorkEnded, err
+	if one.state.State, one.state.Err = read.WorkEnded, err; err == nil {
+		one.state.Result = result
+	}
 	forgotten := w.jobs[key] != one
 	w.mu.Unlock()
 	if !forgotten {
@@ -114,17 +125,17 @@ func (w *Worker) step(ctx context.Context, key read.Key, one *work) bool {
 }
 
 // Work implements read.Works.
-func (w *Worker) Work(key read.Key) read.Work {
+func (w *Worker[R]) Work(key read.Key) read.Work[R] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if one := w.jobs[key]; one != nil {
 		return one.state
 	}
-	return read.Work{}
+	return read.Work[R]{}
 }
 
 // Forget stops the object's job and drops what is known of it.
-func (w *Worker) Forget(key read.Key) {
+func (w *Worker[R]) Forget(key read.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.jobs[key]
@@ -140,7 +151,7 @@ func (w *Worker) Forget(key read.Key) {
 
 // Start lets jobs run until ctx ends, and returns when the last command has: only then may
 // another process lead, whose commands could undo it.
-func (w *Worker) Start(ctx context.Context) error {
+func (w *Worker[R]) Start(ctx context.Context) error {
 	w.mu.Lock()
 	w.ctx = ctx
 	for key, one := range w.jobs {
@@ -159,9 +170,9 @@ func (w *Worker) Start(ctx context.Context) error {
 
 // Drive runs one command of each running job, in the caller's goroutine: the
 // simulation decides what happens between two commands.
-func (w *Worker) Drive(ctx context.Context) (ran int) {
+func (w *Worker[R]) Drive(ctx context.Context) (ran int) {
 	w.mu.Lock()
-	running := map[read.Key]*work{}
+	running := map[read.Key]*work[R]{}
 	for key, one := range w.jobs {
 		if one.state.State == read.WorkRunning {
 			running[key] = one

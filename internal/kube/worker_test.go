@@ -35,30 +35,30 @@ func (j *journal) read() []string {
 }
 
 // job gives so many commands, each of which takes a second unless it is stopped.
-func (j *journal) job(name string, commands int, ends error) Job {
+func (j *journal) job(name string, commands int, ends error) Job[string] {
 	given := 0
-	return func(ctx context.Context) (bool, error) {
+	return func(ctx context.Context) (string, bool, error) {
 		given++
 		j.write("%s %d", name, given)
 		select {
 		case <-ctx.Done():
 			j.write("%s stopped", name)
-			return false, ctx.Err()
+			return "", false, ctx.Err()
 		case <-time.After(time.Second):
 		}
 		if given == commands {
-			return true, ends
+			return name + " done", true, ends
 		}
-		return false, nil
+		return "", false, nil
 	}
 }
 
 // withWorker runs a test on a fake clock; lead starts the worker, the result ends it.
-func withWorker(t *testing.T, test func(t *testing.T, w *Worker, j *journal, lead func() (lose func()))) {
+func withWorker(t *testing.T, test func(t *testing.T, w *Worker[string], j *journal, lead func() (lose func()))) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		j := &journal{}
-		w := &Worker{Wake: func(key read.Key) { j.write("wake %s", key.Name) }}
+		w := &Worker[string]{Wake: func(key read.Key) { j.write("wake %s", key.Name) }}
 		test(t, w, j, func() func() {
 			ctx, lose := context.WithCancel(t.Context())
 			done := make(chan error)
@@ -83,16 +83,16 @@ func expect(t *testing.T, what string, want, got any) {
 }
 
 func TestWorkerRunsAJobOnce(t *testing.T) {
-	withWorker(t, func(t *testing.T, w *Worker, j *journal, lead func() func()) {
+	withWorker(t, func(t *testing.T, w *Worker[string], j *journal, lead func() func()) {
 		defer lead()()
 		expect(t, "before", read.WorkUnknown, w.Work(alice).State)
 		w.Begin(alice, j.job("a", 2, nil))
 		w.Begin(alice, j.job("b", 2, nil)) // by a pass that was repeated
 		elapse(1500 * time.Millisecond)
 		w.Begin(alice, j.job("c", 2, nil))
-		expect(t, "under way", read.Work{State: read.WorkRunning}, w.Work(alice))
+		expect(t, "under way", read.Work[string]{State: read.WorkRunning}, w.Work(alice))
 		elapse(10 * time.Second)
-		expect(t, "ended", read.Work{State: read.WorkEnded}, w.Work(alice))
+		expect(t, "ended", read.Work[string]{State: read.WorkEnded, Result: "a done"}, w.Work(alice))
 		expect(t, "did", []string{"a 1", "a 2", "wake alice"}, j.read())
 		w.Begin(alice, j.job("d", 1, nil))
 		elapse(10 * time.Second)
@@ -101,24 +101,24 @@ func TestWorkerRunsAJobOnce(t *testing.T) {
 }
 
 func TestWorkerTellsWhyAJobEnded(t *testing.T) {
-	withWorker(t, func(t *testing.T, w *Worker, j *journal, lead func() func()) {
+	withWorker(t, func(t *testing.T, w *Worker[string], j *journal, lead func() func()) {
 		defer lead()()
 		errFull := errors.New("full")
 		w.Begin(alice, j.job("a", 1, errFull))
 		elapse(10 * time.Second)
-		if work := w.Work(alice); work.State != read.WorkEnded || !errors.Is(work.Err, errFull) {
+		if work := w.Work(alice); work.State != read.WorkEnded || !errors.Is(work.Err, errFull) || work.Result != "" {
 			t.Errorf("%+v", work)
 		}
 	})
 }
 
 func TestWorkerForgets(t *testing.T) {
-	withWorker(t, func(t *testing.T, w *Worker, j *journal, lead func() func()) {
+	withWorker(t, func(t *testing.T, w *Worker[string], j *journal, lead func() func()) {
 		defer lead()()
 		w.Begin(alice, j.job("a", 5, nil))
 		elapse(1500 * time.Millisecond)
 		w.Forget(alice)
-		expect(t, "forgotten", read.Work{}, w.Work(alice))
+		expect(t, "forgotten", read.Work[string]{}, w.Work(alice))
 		elapse(10 * time.Second)
 		expect(t, "did", []string{"a 1", "a 2", "a stopped"}, j.read())
 		expect(t, "kept", 0, len(w.jobs))
@@ -128,26 +128,26 @@ func TestWorkerForgets(t *testing.T) {
 // A command that does not end at once when it is stopped must not meet the first
 // command of the next job of the same object.
 func TestWorkerLetsOneJobEndBeforeTheNext(t *testing.T) {
-	withWorker(t, func(t *testing.T, w *Worker, j *journal, lead func() func()) {
+	withWorker(t, func(t *testing.T, w *Worker[string], j *journal, lead func() func()) {
 		defer lead()()
-		w.Begin(alice, func(context.Context) (bool, error) {
+		w.Begin(alice, func(context.Context) (string, bool, error) {
 			j.write("slow begins")
 			last(5 * time.Second)
 			j.write("slow ends")
-			return false, nil
+			return "", false, nil
 		})
 		elapse(time.Second)
 		w.Forget(alice)
 		w.Begin(alice, j.job("a", 1, nil))
-		expect(t, "seen as", read.Work{State: read.WorkRunning}, w.Work(alice))
+		expect(t, "seen as", read.Work[string]{State: read.WorkRunning}, w.Work(alice))
 		elapse(10 * time.Second)
 		expect(t, "did", []string{"slow begins", "slow ends", "a 1", "wake alice"}, j.read())
-		expect(t, "seen as", read.Work{State: read.WorkEnded}, w.Work(alice))
+		expect(t, "seen as", read.Work[string]{State: read.WorkEnded, Result: "a done"}, w.Work(alice))
 	})
 }
 
 func TestWorkerStopsWithTheLeader(t *testing.T) {
-	withWorker(t, func(t *testing.T, w *Worker, j *journal, lead func() func()) {
+	withWorker(t, func(t *testing.T, w *Worker[string], j *journal, lead func() func()) {
 		w.Begin(alice, j.job("a", 5, nil)) // before it leads: nothing runs
 		elapse(10 * time.Second)
 		expect(t, "did before", []string(nil), j.read())
@@ -164,7 +164,7 @@ func TestWorkerStopsWithTheLeader(t *testing.T) {
 }
 
 func TestDriveGivesOneCommandToEachJob(t *testing.T) {
-	withWorker(t, func(t *testing.T, w *Worker, j *journal, _ func() func()) {
+	withWorker(t, func(t *testing.T, w *Worker[string], j *journal, _ func() func()) {
 		for _, name := range []string{"d", "a", "c", "b"} {
 			w.Begin(read.Key{Name: name}, j.job(name, 2, nil))
 		}
@@ -182,7 +182,7 @@ func TestDriveGivesOneCommandToEachJob(t *testing.T) {
 // has, another leader's could undo it.
 func TestWorkerEndsAfterItsLastCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &Worker{Wake: func(read.Key) {}}
+		w := &Worker[string]{Wake: func(read.Key) {}}
 		ctx, lose := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -191,10 +191,10 @@ func TestWorkerEndsAfterItsLastCommand(t *testing.T) {
 		}()
 		synctest.Wait()
 		var returned time.Time
-		w.Begin(alice, func(context.Context) (bool, error) { // one that cannot be stopped
+		w.Begin(alice, func(context.Context) (string, bool, error) { // one that cannot be stopped
 			last(3 * time.Second)
 			returned = time.Now()
-			return false, nil
+			return "", false, nil
 		})
 		synctest.Wait()
 		lose()
@@ -202,7 +202,10 @@ func TestWorkerEndsAfterItsLastCommand(t *testing.T) {
 		if returned.IsZero() {
 			t.Error("it ended in the middle of a command")
 		}
-		w.Begin(bob, func(context.Context) (bool, error) { t.Error("a job begins after the end"); return true, nil })
+		w.Begin(bob, func(context.Context) (string, bool, error) {
+			t.Error("a job begins after the end")
+			return "", true, nil
+		})
 		synctest.Wait()
 	})
 }

@@ -67,7 +67,7 @@ func TestConnectionsAndSecretsGoWithTheirCluster(t *testing.T) {
 	} {
 		o := &oneCluster{uid: "c1"}
 		d := newClients(o, read.Live{Reader: o})
-		p := Parts{Connector: d, Sampler: &Sampler{}, Work: &kube.Worker{}, Access: &kube.Worker{}}
+		p := Parts{Connector: d, Sampler: &Sampler{}, Work: &kube.Worker[struct{}]{}, Access: &kube.Worker[struct{}]{}}
 		s, err := d.Connect(t.Context(), key)
 		if err != nil || d.kept() != 1 {
 			t.Fatalf("%v, %d are kept", err, d.kept())

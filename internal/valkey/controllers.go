@@ -21,8 +21,8 @@ type Parts struct {
 	Connector Connector
 	Sampler   *Sampler
 	Monitor   *observe.PrimaryMonitor
-	Work      *kube.Worker // moves slots
-	Access    *kube.Worker // changes passwords, certificates and settings
+	Work      *kube.Worker[struct{}] // moves slots
+	Access    *kube.Worker[struct{}] // changes passwords, certificates and settings
 }
 
 // A pass mostly waits for servers to answer. Those that do not answer take seconds, and are

@@ -19,13 +19,13 @@ func TestPausedIsAlsoForWorkUnderWay(t *testing.T) {
 		"it is paused": {true, true, true},
 		"it is gone":   {false, false, true},
 	} {
-		p := Parts{Connector: ConnectTo(nil), Sampler: &Sampler{Now: time.Now}, Work: &kube.Worker{}, Access: &kube.Worker{}}
+		p := Parts{Connector: ConnectTo(nil), Sampler: &Sampler{Now: time.Now}, Work: &kube.Worker[struct{}]{}, Access: &kube.Worker[struct{}]{}}
 		endless := func(context.Context) (bool, error) { return false, nil }
-		p.Work.Begin(key, endless)
-		p.Access.Begin(key, endless)
-		p.Access.Begin(cluster.SettingsWork(key), endless)
+		p.Work.Begin(key, kube.WithoutResult(endless))
+		p.Access.Begin(key, kube.WithoutResult(endless))
+		p.Access.Begin(cluster.SettingsWork(key), kube.WithoutResult(endless))
 		p.after(key, &valkeyv1.ValkeyCluster{Spec: valkeyv1.ValkeyClusterSpec{Paused: c.paused}}, c.found)
-		for what, work := range map[string]read.Work{
+		for what, work := range map[string]read.Work[struct{}]{
 			"slots": p.Work.Work(key), "access": p.Access.Work(key), "settings": p.Access.Work(cluster.SettingsWork(key)),
 		} {
 			if ended := work.State == read.WorkUnknown; ended != c.ends {

@@ -108,12 +108,12 @@ func setup(a *kube.Area, connector Connector, build spec.Builder) error {
 			return fmt.Errorf("run sampler: %w", err)
 		}
 	}
-	parts := Parts{Build: build, Connector: connector, Sampler: sampler, Monitor: monitor, Work: &kube.Worker{Wake: waker.Wake}}
-	parts.Access = &kube.Worker{Wake: func(key read.Key) {
+	parts := Parts{Build: build, Connector: connector, Sampler: sampler, Monitor: monitor, Work: &kube.Worker[struct{}]{Wake: waker.Wake}}
+	parts.Access = &kube.Worker[struct{}]{Wake: func(key read.Key) {
 		key.Name, _, _ = strings.Cut(key.Name, "/") // see cluster.SettingsWork
 		waker.Wake(key)
 	}}
-	for _, work := range []*kube.Worker{parts.Work, parts.Access} {
+	for _, work := range []*kube.Worker[struct{}]{parts.Work, parts.Access} {
 		if err := a.Run(work.Start); err != nil {
 			return fmt.Errorf("run worker: %w", err)
 		}

@@ -21,7 +21,7 @@ type Cell struct {
 	run         *run
 	client      client.Client
 	controllers []Controller
-	workers     []*kube.Worker
+	workers     []worker
 	samplers    []Sampler
 	indexes     []kube.Index
 	caches      *kube.Caches // nil: every kind, all of it
@@ -72,8 +72,13 @@ func (c *Cell) Cache(declared ...kube.Cached) {
 	c.caches = &caches
 }
 
+// worker is a kube.Worker, whatever its jobs come to.
+type worker interface {
+	Drive(context.Context) (ran int)
+}
+
 // Work lets the jobs of a worker run, command by command.
-func (c *Cell) Work(w *kube.Worker) { c.workers = append(c.workers, w) }
+func (c *Cell) Work(w worker) { c.workers = append(c.workers, w) }
 
 // Sampler polls a world outside: a kube.Sampler.
 type Sampler interface {

@@ -22,13 +22,16 @@ import (
 type ManifestCapture struct {
 	Writer kube.Writer
 	Live   read.Live
-	Work   *kube.Worker
+	Work   *kube.Worker[manifestcapture.Result]
 	Buffer *CaptureBuffer
 	Source Source
 	// KeysIn is the namespace of the Secret with the keys.
 	KeysIn         string
 	NamespaceGrace time.Duration
 }
+
+// captureJob is work on a capture.
+type captureJob = kube.Job[manifestcapture.Result]
 
 // Act performs one effect.
 func (a ManifestCapture) Act(ctx context.Context, r *capturev1.ManifestCaptureRequest, effect fsm.Effect) (string, error) {
@@ -39,13 +42,13 @@ func (a ManifestCapture) Act(ctx context.Context, r *capturev1.ManifestCaptureRe
 		return createKeeper(ctx, a.Writer, request.NewKeeper(r, capturev1.GroupVersion.WithKind("ManifestCaptureRequest"), e.Namespace, terms))
 	case manifestcapture.StartReading:
 		task := manifestcapture.TaskOf(manifestcapture.TaskRead, r.UID, e.Moment)
-		return "", a.start(key, task, a.reader(r, e.Moment, task))
+		return "", a.start(key, task, a.reader(r, e.Moment))
 	case manifestcapture.StartWriting:
 		task := manifestcapture.TaskOf(manifestcapture.TaskWrite, r.UID, e.Moment)
-		return "", a.start(key, task, a.writer(r, e, task))
+		return "", a.start(key, task, a.writer(r, e))
 	case manifestcapture.StartVerifying:
 		task := manifestcapture.TaskOf(manifestcapture.TaskVerify, r.UID, e.Moment)
-		return "", a.start(key, task, a.verifier(r, e, task))
+		return "", a.start(key, task, a.verifier(r, e))
 	case manifestcapture.StopWork:
 		a.Work.Forget(key)
 		a.Buffer.Drop(key)
@@ -59,7 +62,7 @@ func (a ManifestCapture) Act(ctx context.Context, r *capturev1.ManifestCaptureRe
 // start begins work, unless it is under way. What failed for a reason that may pass is begun
 // again only after the failure was told: so it is not begun in a loop. What failed by a verdict is begun
 // again as it is told: then it is told every time, and tried ever more seldom.
-func (a ManifestCapture) start(key read.Key, task string, job kube.Job) error {
+func (a ManifestCapture) start(key read.Key, task string, job captureJob) error {
 	switch work := a.Work.Work(key); {
 	case work.State == read.WorkRunning && work.For == task:
 		return nil

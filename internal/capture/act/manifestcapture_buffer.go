@@ -5,13 +5,11 @@ import (
 	"sync"
 
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
-	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
 // CaptureBuffer is what this process remembers of captures that it works on: what was read and is
-// not written yet, and what work came to. After a crash it is empty, and work begins
-// again.
+// not written yet. After a crash it is empty, and work begins again.
 type CaptureBuffer struct {
 	// Ahead reads the next page while the last is compressed. The simulation does without:
 	// there one thing happens at a time.
@@ -19,7 +17,6 @@ type CaptureBuffer struct {
 
 	mu      sync.Mutex
 	buffers map[read.Key]*buffer
-	results map[read.Key]manifestcapture.Result
 	slots   chan struct{}
 }
 
@@ -29,17 +26,7 @@ const captures = 4
 
 // NewCaptureBuffer makes an empty one.
 func NewCaptureBuffer(ahead bool) *CaptureBuffer {
-	return &CaptureBuffer{
-		Ahead: ahead, buffers: map[read.Key]*buffer{}, results: map[read.Key]manifestcapture.Result{},
-		slots: make(chan struct{}, captures),
-	}
-}
-
-// Result is what work came to, by the name of the task.
-func (d *CaptureBuffer) Result(key read.Key) manifestcapture.Result {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.results[key]
+	return &CaptureBuffer{Ahead: ahead, buffers: map[read.Key]*buffer{}, slots: make(chan struct{}, captures)}
 }
 
 // Drop forgets all about a request.
@@ -47,7 +34,6 @@ func (d *CaptureBuffer) Drop(key read.Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.drop(key)
-	delete(d.results, key)
 }
 
 func (d *CaptureBuffer) drop(key read.Key) {
@@ -72,7 +58,7 @@ func (d *CaptureBuffer) buffer(key read.Key, fresh *buffer) *buffer {
 	return fresh
 }
 
-// close forgets a buffer that is not needed any more; what came of it stays.
+// close forgets a buffer that is not needed any more.
 func (d *CaptureBuffer) close(key read.Key, s *buffer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,13 +78,13 @@ func (d *CaptureBuffer) release(key read.Key, s *buffer) {
 }
 
 // releaseOnError is work on a buffer that gives up its slot when it fails.
-func (d *CaptureBuffer) releaseOnError(key read.Key, s *buffer, job kube.Job) kube.Job {
-	return func(ctx context.Context) (bool, error) {
-		done, err := job(ctx)
+func (d *CaptureBuffer) releaseOnError(key read.Key, s *buffer, job captureJob) captureJob {
+	return func(ctx context.Context) (result manifestcapture.Result, done bool, err error) {
+		result, done, err = job(ctx)
 		if err != nil {
 			d.release(key, s)
 		}
-		return done, err
+		return result, done, err
 	}
 }
 
@@ -112,14 +98,4 @@ func (d *CaptureBuffer) hold(key read.Key, s *buffer) bool {
 	}
 	s.holds = true
 	return true
-}
-
-// publish keeps what work came to, unless the work was forgotten meanwhile: whoever forgets it, and then drops
-// what is known of the request, ends the context first.
-func (d *CaptureBuffer) publish(ctx context.Context, key read.Key, r manifestcapture.Result) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if ctx.Err() == nil {
-		d.results[key] = r
-	}
 }

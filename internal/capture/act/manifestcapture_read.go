@@ -16,7 +16,6 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
-	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
@@ -56,15 +55,14 @@ type answer struct {
 }
 
 // reader is the work that reads all objects of a request at a moment.
-func (a ManifestCapture) reader(r *capturev1.ManifestCaptureRequest, moment, task string) kube.Job {
+func (a ManifestCapture) reader(r *capturev1.ManifestCaptureRequest, moment string) captureJob {
 	key := client.ObjectKeyFromObject(r)
 	s := a.Buffer.buffer(key, &buffer{request: r.DeepCopy(), moment: moment})
-	return a.Buffer.releaseOnError(key, s, func(ctx context.Context) (bool, error) {
-		done, err := a.readOn(ctx, key, s)
-		if done && err == nil {
-			a.Buffer.publish(ctx, key, manifestcapture.Result{Task: task, Found: s.found()})
+	return a.Buffer.releaseOnError(key, s, func(ctx context.Context) (result manifestcapture.Result, done bool, err error) {
+		if done, err = a.readOn(ctx, key, s); done && err == nil {
+			result.Found = s.found()
 		}
-		return done, err
+		return result, done, err
 	})
 }
 

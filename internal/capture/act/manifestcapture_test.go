@@ -82,11 +82,11 @@ func reading(t *testing.T, a ManifestCapture, moment string) error {
 }
 
 func newCapture(s *shelf) ManifestCapture {
-	return ManifestCapture{Work: &kube.Worker{Wake: func(read.Key) {}}, Buffer: NewCaptureBuffer(false), Source: s}
+	return ManifestCapture{Work: &kube.Worker[manifestcapture.Result]{Wake: func(read.Key) {}}, Buffer: NewCaptureBuffer(false), Source: s}
 }
 
 func (a ManifestCapture) expected() int32 {
-	if found := a.Buffer.Result(read.Key{Namespace: "shop", Name: "before"}).Found; found != nil {
+	if found := a.Work.Work(read.Key{Namespace: "shop", Name: "before"}).Result.Found; found != nil {
 		return found.Expected
 	}
 	return -1

@@ -6,14 +6,12 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/child"
-	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
@@ -30,21 +28,22 @@ type review struct {
 
 // verifier is the work that reads back what a checkpoint lists, and then removes chunks of the
 // request that it does not list: of somebody who worked on it before, and did not get so far.
-func (a ManifestCapture) verifier(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartVerifying, task string) kube.Job {
-	key, v := client.ObjectKeyFromObject(r), &review{of: e}
-	return func(ctx context.Context) (bool, error) {
+func (a ManifestCapture) verifier(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartVerifying) captureJob {
+	v := &review{of: e}
+	return func(ctx context.Context) (result manifestcapture.Result, done bool, err error) {
 		switch {
 		case v.point == nil:
-			return false, a.open(ctx, r, v)
+			err = a.open(ctx, r, v)
 		case len(v.frames) > 0:
-			return false, a.readBack(ctx, v)
+			err = a.readBack(ctx, v)
 		case !v.looked:
-			return false, a.findStrays(ctx, r, v)
+			err = a.findStrays(ctx, r, v)
 		case len(v.strays) > 0:
-			return false, a.removeStray(ctx, v)
+			err = a.removeStray(ctx, v)
+		default:
+			result.Checked, done = &v.count, true
 		}
-		a.Buffer.publish(ctx, key, manifestcapture.Result{Task: task, Checked: &v.count})
-		return true, nil
+		return result, done, err
 	}
 }
 

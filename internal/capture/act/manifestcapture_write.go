@@ -17,34 +17,31 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
-	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
 // writer is the work that writes chunks, and then the checkpoint. If nobody remembers what was
 // read, it is read again.
-func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartWriting, task string) kube.Job {
+func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartWriting) captureJob {
 	key := client.ObjectKeyFromObject(r)
 	s := a.Buffer.buffer(key, &buffer{request: r.DeepCopy(), moment: e.Moment})
 	looked := false
-	return a.Buffer.releaseOnError(key, s, func(ctx context.Context) (bool, error) {
+	return a.Buffer.releaseOnError(key, s, func(ctx context.Context) (result manifestcapture.Result, done bool, err error) {
 		switch {
 		case !looked:
-			err := a.stillWrites(ctx, r, e.Moment)
+			err = a.stillWrites(ctx, r, e.Moment)
 			looked = err == nil
-			return false, err
 		case !s.done:
-			_, err := a.readOn(ctx, key, s)
-			return false, err
+			_, err = a.readOn(ctx, key, s)
 		case s.written < len(s.chunks):
-			return false, a.writeChunk(ctx, s, e)
+			err = a.writeChunk(ctx, s, e)
+		default:
+			if err = a.commit(ctx, s, e); err == nil {
+				result.Found, done = s.found(), true
+				a.Buffer.close(key, s)
+			}
 		}
-		if err := a.commit(ctx, s, e); err != nil {
-			return false, err
-		}
-		a.Buffer.publish(ctx, key, manifestcapture.Result{Task: task, Found: s.found()})
-		a.Buffer.close(key, s)
-		return true, nil
+		return result, done, err
 	})
 }
 

@@ -3,7 +3,6 @@ package act
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -21,7 +20,7 @@ import (
 type ManifestRestore struct {
 	Writer kube.Writer // of keepers and VolumeRestoreRequests
 	Live   read.Live
-	Work   *kube.Worker
+	Work   *kube.Worker[*manifestrestore.Report]
 	// As is the client of the account that does for users what they ask for in a namespace.
 	// Its reads are live.
 	As func(namespace string) (client.Client, error)
@@ -31,15 +30,6 @@ type ManifestRestore struct {
 	Mapper apimeta.RESTMapper
 	Now    func() time.Time
 	System string // the operator's namespace, where the keys are
-
-	mu      sync.Mutex
-	reports map[read.Key]found
-}
-
-// found is what a job has found.
-type found struct {
-	what   string
-	report *manifestrestore.Report
 }
 
 // Act performs one effect.
@@ -67,43 +57,14 @@ func (a *ManifestRestore) begin(r *capturev1.ManifestRestoreRequest, e manifestr
 	case w.For != what: // of another stage, or of a request that had the name before
 		a.Work.Forget(key)
 	}
-	job := &restoreJob{
-		ManifestRestore: a, request: r.DeepCopy(), stage: e.Stage, keeper: e.Keeper,
-		done: func(ctx context.Context, report *manifestrestore.Report) { a.keep(ctx, key, found{what, report}) },
-	}
+	job := &restoreJob{ManifestRestore: a, request: r.DeepCopy(), stage: e.Stage, keeper: e.Keeper}
 	a.Work.BeginFor(key, what, job.step)
-	return nil
-}
-
-// keep keeps what a job has found, unless the job was forgotten meanwhile: that ends its context.
-func (a *ManifestRestore) keep(ctx context.Context, key read.Key, f found) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.reports == nil {
-		a.reports = map[read.Key]found{}
-	}
-	if ctx.Err() == nil {
-		a.reports[key] = f
-	}
-}
-
-// Report is what the job found that was begun for this; nil if nothing is known of it.
-func (a *ManifestRestore) Report(key read.Key, what string) *manifestrestore.Report {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if f := a.reports[key]; f.what == what {
-		return f.report
-	}
 	return nil
 }
 
 // AfterPass forgets the job of a request that is gone or has ended.
 func (a *ManifestRestore) AfterPass(key read.Key, r *capturev1.ManifestRestoreRequest, there bool) {
-	if there && r.Status.Phase != manifestrestore.Succeeded && r.Status.Phase != manifestrestore.Failed {
-		return
+	if !there || r.Status.Phase == manifestrestore.Succeeded || r.Status.Phase == manifestrestore.Failed {
+		a.Work.Forget(key)
 	}
-	a.Work.Forget(key)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.reports, key)
 }

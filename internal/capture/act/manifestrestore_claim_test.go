@@ -90,12 +90,9 @@ func TestAMarkIsNotAVolume(t *testing.T) {
 		}
 		j, d := secondRun(t, v, claim)
 		var report *manifestrestore.Report
-		j.done = func(_ context.Context, r *manifestrestore.Report) { report = r }
-		for range 10 {
-			if done, err := j.step(t.Context()); err != nil {
+		for done, err := false, error(nil); !done; {
+			if report, done, err = j.step(t.Context()); err != nil {
 				t.Fatal(err)
-			} else if done {
-				break
 			}
 		}
 		if owner := j.uids[j.items[0].Key] != ""; owner != (c.writes > 0) {

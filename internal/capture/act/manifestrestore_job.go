@@ -29,7 +29,6 @@ type restoreJob struct {
 	request *capturev1.ManifestRestoreRequest
 	stage   manifestrestore.Stage
 	keeper  types.UID
-	done    func(context.Context, *manifestrestore.Report)
 
 	as      client.Client
 	spec    *capturev1.ManifestCheckpointSpec // nil before it was read
@@ -52,7 +51,7 @@ type restoreJob struct {
 }
 
 // step reads the checkpoint, then a frame of it, then restores an object, one at a time.
-func (j *restoreJob) step(ctx context.Context) (done bool, err error) {
+func (j *restoreJob) step(ctx context.Context) (report *manifestrestore.Report, done bool, err error) {
 	switch {
 	case j.spec == nil:
 		err = j.open(ctx)
@@ -64,20 +63,17 @@ func (j *restoreJob) step(ctx context.Context) (done bool, err error) {
 	case j.next < len(j.items):
 		err = j.restore(ctx)
 	default:
-		report := manifestrestore.Tally(j.results)
+		report = manifestrestore.Tally(j.results)
 		report.Blind = j.blind
-		j.done(ctx, report)
-		return true, nil
+		return report, true, nil
 	}
 	if refusal := (*refused)(nil); errors.As(err, &refusal) {
-		j.done(ctx, &manifestrestore.Report{Refusal: refusal.reason, Message: refusal.message})
-		return true, nil
+		return &manifestrestore.Report{Refusal: refusal.reason, Message: refusal.message}, true, nil
 	}
 	if unmade := (*awaits)(nil); errors.As(err, &unmade) {
-		j.done(ctx, &manifestrestore.Report{Awaits: unmade.request})
-		return true, nil
+		return &manifestrestore.Report{Awaits: unmade.request}, true, nil
 	}
-	return false, err
+	return nil, false, err
 }
 
 // refused says that the checkpoint cannot be restored, now or later.

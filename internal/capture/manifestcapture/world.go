@@ -132,9 +132,8 @@ func (w World) on(t Task) Work {
 	return w.Work
 }
 
-// Result is what this process remembers of work that ended well.
+// Result is what work that ended well came to.
 type Result struct {
-	Task    string // as TaskOf names it
 	Found   *Found
 	Checked *int32
 }

@@ -18,17 +18,11 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
-// Results is what work on captures came to.
-type Results interface {
-	Result(key read.Key) manifestcapture.Result
-}
-
 // ManifestCapture observes what a ManifestCaptureRequest needs.
 type ManifestCapture struct {
 	Keeping Keeping
 	Live    read.Live
-	Work    read.Works
-	Results Results
+	Work    read.Works[manifestcapture.Result]
 	KeysIn  string // the namespace of the Secret with the keys
 }
 
@@ -67,12 +61,12 @@ func (o ManifestCapture) Observe(ctx context.Context, r *capturev1.ManifestCaptu
 // request of that name, is none; in a phase that has no work, any counts that goes on.
 func (o ManifestCapture) work(r *capturev1.ManifestCaptureRequest) manifestcapture.Work {
 	key := read.Key{Namespace: r.Namespace, Name: r.Name}
-	work, result := o.Work.Work(key), o.Results.Result(key)
+	work := o.Work.Work(key)
 	for _, task := range []manifestcapture.Task{manifestcapture.TaskRead, manifestcapture.TaskWrite, manifestcapture.TaskVerify} {
 		if work.State == read.WorkUnknown || work.For != manifestcapture.TaskOf(task, r.UID, r.Status.ResourceVersion) {
 			continue
 		}
-		return judge(task, work, result)
+		return judge(task, work)
 	}
 	if work.State == read.WorkRunning {
 		return manifestcapture.Work{State: manifestcapture.Running}
@@ -80,7 +74,7 @@ func (o ManifestCapture) work(r *capturev1.ManifestCaptureRequest) manifestcaptu
 	return manifestcapture.Work{}
 }
 
-func judge(task manifestcapture.Task, work read.Work, result manifestcapture.Result) manifestcapture.Work {
+func judge(task manifestcapture.Task, work read.Work[manifestcapture.Result]) manifestcapture.Work {
 	w := manifestcapture.Work{Task: task}
 	verdict := (*manifest.Refusal)(nil)
 	switch {
@@ -90,8 +84,8 @@ func judge(task manifestcapture.Task, work read.Work, result manifestcapture.Res
 		w.State, w.Verdict = manifestcapture.Ended, verdict
 	case errors.Is(work.Err, manifestcapture.ErrExpired):
 		w.State, w.Expired = manifestcapture.Ended, true
-	case work.Err == nil && result.Task == work.For:
-		w.State, w.Found, w.Checked = manifestcapture.Ended, result.Found, result.Checked
+	case work.Err == nil:
+		w.State, w.Found, w.Checked = manifestcapture.Ended, work.Result.Found, work.Result.Checked
 	}
 	return w
 }

@@ -17,19 +17,12 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
-// RestoreReports are what the jobs of restores have found.
-type RestoreReports interface {
-	// Report is that of the job that was begun for this.
-	Report(key read.Key, what string) *manifestrestore.Report
-}
-
 // ManifestRestore observes a restore of manifests. It does not look at the objects that are
 // restored: there may be thousands, which are for a job.
 type ManifestRestore struct {
 	Keeping
-	Works   read.Works
-	Reports RestoreReports
-	System  string // the operator's own namespace
+	Works  read.Works[*manifestrestore.Report]
+	System string // the operator's own namespace
 }
 
 // Observe reads what the phase needs.
@@ -70,7 +63,7 @@ func (o ManifestRestore) work(r *capturev1.ManifestRestoreRequest) manifestresto
 	case work.State == read.WorkEnded && work.Err != nil:
 		return manifestrestore.Work{Stage: stage, State: manifestrestore.Stopped}
 	case work.State == read.WorkEnded:
-		return manifestrestore.Work{Stage: stage, State: manifestrestore.Ended, Report: o.Reports.Report(key, work.For)}
+		return manifestrestore.Work{Stage: stage, State: manifestrestore.Ended, Report: work.Result}
 	}
 	return manifestrestore.Work{}
 }

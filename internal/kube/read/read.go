@@ -76,10 +76,11 @@ type Samples[V any] interface {
 }
 
 // Work is what is known of a job of a kube.Worker.
-type Work struct {
-	State WorkState
-	Err   error  // why it ended; nil is success
-	For   string // what it was begun for, as whoever began it put it
+type Work[R any] struct {
+	State  WorkState
+	Err    error  // why it ended; nil is success
+	For    string // what it was begun for, as whoever began it put it
+	Result R      // what a job that ended without an error came to
 }
 
 // WorkState says how far a job is.
@@ -94,6 +95,6 @@ const (
 )
 
 // Works is the read side of a kube.Worker.
-type Works interface {
-	Work(key Key) Work
+type Works[R any] interface {
+	Work(key Key) Work[R]
 }

@@ -31,9 +31,9 @@ type Cluster struct {
 	Children kube.Writer
 	Connect  Connector
 	Live     read.Live
-	Cached   read.Reader  // of the cluster itself, as often as slots are moved
-	Work     *kube.Worker // moves slots
-	Access   *kube.Worker // changes passwords and certificates
+	Cached   read.Reader            // of the cluster itself, as often as slots are moved
+	Work     *kube.Worker[struct{}] // moves slots
+	Access   *kube.Worker[struct{}] // changes passwords and certificates
 	// Marks owns nothing but the mark that a cluster was formed: under one name with
 	// the rest, an apply by somebody who has not seen it yet would remove it.
 	Marks kube.Writer

@@ -12,6 +12,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
@@ -110,7 +111,7 @@ func (a Cluster) moveSlots(key read.Key, e cluster.MoveSlots) error {
 		most := ptr.Deref(c.Spec.SlotMigration.MaxBytesPerSecond, resource.Quantity{})
 		return most.Value()
 	}
-	a.Work.Begin(key, m.step)
+	a.Work.Begin(key, kube.WithoutResult(m.step))
 	return nil
 }
 

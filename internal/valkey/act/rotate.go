@@ -13,6 +13,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
@@ -53,7 +54,7 @@ func (a Cluster) applyAccess(c *valkeyv1.ValkeyCluster, e cluster.ApplyAccess) e
 		Vault:   a.vault(c), Print: e.Print, Proven: e.Loaded, Members: e.At, Partial: e.Partial, Every: lookEvery,
 		Dir: func(string) string { return spec.TLSPath },
 	}
-	a.Access.BeginFor(key, what, r.Step)
+	a.Access.BeginFor(key, what, kube.WithoutResult(r.Step))
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
@@ -36,9 +37,9 @@ func (a Cluster) applySettings(c *valkeyv1.ValkeyCluster, e cluster.ApplySetting
 	if !is || !strings.HasPrefix(e.Print, cluster.SettingsPrint(settings)) {
 		return fmt.Errorf("apply settings: %w", errNoSettings)
 	}
-	a.Access.BeginFor(key, e.Print, func(ctx context.Context) (bool, error) {
+	a.Access.BeginFor(key, e.Print, kube.WithoutResult(func(ctx context.Context) (bool, error) {
 		return true, Settle(ctx, settler, e.At, settings)
-	})
+	}))
 	return nil
 }
 

@@ -43,8 +43,8 @@ type Cluster struct {
 	Reservations read.Reservations
 	Servers      read.Samples[Answers]
 	Children     read.Children
-	Work         read.Works // what moves slots
-	Access       read.Works // what changes passwords and certificates
+	Work         read.Works[struct{}] // what moves slots
+	Access       read.Works[struct{}] // what changes passwords and certificates
 
 	young time.Duration // how old what a server said may be; 0 is as old as the phase allows
 }

@@ -124,4 +124,4 @@ func markOf(text string) upgrade.Mark {
 type idle struct{}
 
 // Work implements read.Works.
-func (idle) Work(read.Key) read.Work { return read.Work{} }
+func (idle) Work(read.Key) (none read.Work[struct{}]) { return none }

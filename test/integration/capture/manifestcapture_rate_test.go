@@ -39,7 +39,7 @@ func newRateRig(t *testing.T, b *bed.Bed, c client.Client) *rateRig {
 		t.Fatal(err)
 	}
 	rig := &rateRig{T: t, plain: bulk.NewReader(t, b.Config()), c: c, ended: make(chan struct{}, 1)}
-	work := &kube.Worker{Wake: func(read.Key) { rig.ended <- struct{}{} }}
+	work := &kube.Worker[manifestcapture.Result]{Wake: func(read.Key) { rig.ended <- struct{}{} }}
 	go func() { _ = work.Start(t.Context()) }()
 	rig.act = act.ManifestCapture{Work: work, Buffer: act.NewCaptureBuffer(true), Source: server}
 	return rig
@@ -60,10 +60,11 @@ func (r *rateRig) capturing(request *capturev1.ManifestCaptureRequest) (took tim
 	}
 	<-r.ended
 	took = time.Since(began)
-	if err := r.act.Work.Work(key).Err; err != nil {
-		r.Fatal(err)
+	work := r.act.Work.Work(key)
+	if work.Err != nil {
+		r.Fatal(work.Err)
 	}
-	return took, r.act.Buffer.Result(key).Found
+	return took, work.Result.Found
 }
 
 // rate is what reading a namespace costs in both ways, by medians of rounds in turns.

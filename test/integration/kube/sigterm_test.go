@@ -52,8 +52,8 @@ func leadSlowly(kubeconfig, folder string) error {
 		return true, touch(commandReturned)
 	}
 	setup := func(a *kube.Area) error {
-		worker := &kube.Worker{Wake: func(read.Key) {}}
-		worker.Begin(read.Key{Name: "slow"}, command)
+		worker := &kube.Worker[struct{}]{Wake: func(read.Key) {}}
+		worker.Begin(read.Key{Name: "slow"}, kube.WithoutResult(command))
 		return a.Run(worker.Start)
 	}
 	return kube.Run(ctrl.SetupSignalHandler(), cfg, kube.Options{

@@ -16,6 +16,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	codec "github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/test/bed"
@@ -147,7 +148,7 @@ func (t captureTale) open(w *sim.World, server *act.Server) *sim.Play {
 var storyLabel = map[string]string{"story": "captured"}
 
 func (s *captureStory) build(c *sim.Cell) {
-	work := &kube.Worker{Wake: c.Wake(manifestCaptureKind)}
+	work := &kube.Worker[manifestcapture.Result]{Wake: c.Wake(manifestCaptureKind)}
 	config := capture.Defaults()
 	r := capture.NewManifestCapture(c.Env(), config, capture.ManifestCaptureParts{
 		Source: simSource{c, s.server}, Work: work, Buffer: act.NewCaptureBuffer(false),

@@ -17,6 +17,7 @@ import (
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -110,7 +111,7 @@ func (t restoreTale) open(w *sim.World) *sim.Play {
 
 func (s *restoreStory) build(c *sim.Cell) {
 	parts := capture.RestoreParts{
-		Work: &kube.Worker{Wake: c.Wake(manifestRestoreKind)}, Mapper: s.world.Client.RESTMapper(),
+		Work: &kube.Worker[*manifestrestore.Report]{Wake: c.Wake(manifestRestoreKind)}, Mapper: s.world.Client.RESTMapper(),
 		As: func(namespace string) (client.Client, error) {
 			return c.As("system:serviceaccount:" + namespace + ":" + act.Account)
 		},

@@ -14,10 +14,10 @@ func (s *story) build(c *sim.Cell) {
 	env.ReservationNamespace = harness.SystemNamespace
 	env.Kinds = valkey.Kinds()
 	servers := serverCalls{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }, fails: s.failsOver}
-	work := &kube.Worker{Wake: c.Wake(clusterKind)}
+	work := &kube.Worker[struct{}]{Wake: c.Wake(clusterKind)}
 	parts := valkey.Parts{
 		Build: spec.Builder{NodeImage: "node"}, Connector: valkey.ConnectTo(servers), Work: work,
-		Sampler: valkey.NewSampler(env, valkey.ConnectTo(servers), c.Wake(clusterKind)), Access: &kube.Worker{Wake: c.Wake(clusterKind)},
+		Sampler: valkey.NewSampler(env, valkey.ConnectTo(servers), c.Wake(clusterKind)), Access: &kube.Worker[struct{}]{Wake: c.Wake(clusterKind)},
 	}
 	c.Sample(parts.Sampler)
 	c.Work(work)
