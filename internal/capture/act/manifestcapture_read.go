@@ -83,7 +83,7 @@ func (a ManifestCapture) readOn(ctx context.Context, key read.Key, s *buffer) (d
 		err = s.finish()
 	}
 	if errors.Is(err, checkpoint.ErrTooLarge) {
-		err = &manifest.Refusal{Reason: capturev1.ReasonTooLarge, Message: fmt.Sprintf("there is more than the %d MiB that a checkpoint holds; capture less with one request", checkpoint.MaxBytes>>20)}
+		err = &manifest.Refusal{Reason: capturev1.ReasonTooLarge, Message: fmt.Sprintf("There is more than the %d MiB that a checkpoint holds; capture less with one request.", checkpoint.MaxBytes>>20)}
 	}
 	return s.done, err
 }
@@ -129,13 +129,13 @@ func (a ManifestCapture) ring(ctx context.Context) (checkpoint.Ring, error) {
 	var secret corev1.Secret
 	err := a.Live.Get(ctx, read.Key{Namespace: a.KeysIn, Name: checkpoint.KeysSecret}, &secret)
 	if read.SaysGone(err, checkpoint.KeysSecret) {
-		return checkpoint.Ring{}, keyMissing("the Secret with the keys does not exist in the operator's namespace")
+		return checkpoint.Ring{}, keyMissing("Secret " + checkpoint.KeysSecret + " with the keys does not exist in the operator's namespace; create it, and make another request.")
 	} else if err != nil {
 		return checkpoint.Ring{}, fmt.Errorf("read keys: %w", err)
 	}
 	ring, err := checkpoint.ParseRing(secret.Data)
 	if err != nil {
-		return ring, keyMissing("the Secret with the keys makes no sense")
+		return ring, keyMissing("Secret " + checkpoint.KeysSecret + " of the operator's namespace is not valid; it needs an entry of 32 bytes, and the entry active, which names it.")
 	}
 	return ring, nil
 }
@@ -234,14 +234,14 @@ func (a ManifestCapture) notRead(s *buffer, q manifest.Query, err error) error {
 		s.plan = nil
 		s.chunks, s.denied, s.at, s.token = nil, nil, 0, ""
 	}
-	return &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("list %s: %w", q.Title(), err), Say: "the API server cannot list " + q.Title()}
+	return &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("list %s: %w", q.Title(), err), Say: "The API server cannot list " + q.Title() + "; the manager tries again."}
 }
 
 // finish ends the last chunk.
 func (s *buffer) finish() error {
 	if len(s.denied) > 0 {
 		return &manifest.Refusal{Reason: capturev1.ReasonForbidden, Message: fmt.Sprintf(
-			"ServiceAccount %s of namespace %s may not read everything; give it a Role with: %s",
+			"ServiceAccount %s of namespace %s may not read everything; give it a Role with these rules, and make another request: %s.",
 			Account, s.request.Namespace, strings.Join(s.denied, "; "))}
 	}
 	if err := s.intake.Complete(); err != nil {

@@ -53,7 +53,7 @@ func (a ManifestCapture) open(ctx context.Context, r *capturev1.ManifestCaptureR
 		return fmt.Errorf("read checkpoint %s: %w", name, err)
 	}
 	if point.UID != v.of.Checkpoint {
-		return &manifest.Refusal{Reason: capturev1.ReasonArtifactLost, Message: "the checkpoint was replaced by another"}
+		return &manifest.Refusal{Reason: capturev1.ReasonArtifactLost, Message: "The checkpoint was replaced by another one; make another request."}
 	}
 	if point.Spec.Encryption != nil {
 		ring, err := a.ring(ctx)
@@ -78,7 +78,7 @@ func (a ManifestCapture) readBack(ctx context.Context, v *review) error {
 		c := &capturev1.ManifestCheckpointContentChunk{}
 		err := a.Live.Get(ctx, read.Key{Name: ref.Name}, c)
 		if read.SaysGone(err, ref.Name) {
-			return &manifest.Refusal{Reason: capturev1.ReasonIncomplete, Message: "chunk " + ref.Name + " is gone"}
+			return &manifest.Refusal{Reason: capturev1.ReasonIncomplete, Message: "ManifestCheckpointContentChunk " + ref.Name + " is gone; make another request."}
 		} else if err != nil {
 			return fmt.Errorf("read chunk %s: %w", ref.Name, err)
 		}
@@ -99,9 +99,9 @@ func unreadable(err error) error {
 		is      error
 		verdict manifest.Refusal
 	}{
-		{checkpoint.ErrTampered, manifest.Refusal{Reason: capturev1.ReasonTampered, Message: "what was read back is not what was written"}},
-		{checkpoint.ErrKeyMissing, manifest.Refusal{Reason: capturev1.ReasonKeyMissing, Message: "the key that the checkpoint was encrypted with is gone"}},
-		{checkpoint.ErrIncomplete, manifest.Refusal{Reason: capturev1.ReasonIncomplete, Message: "fewer objects were read back than were written"}},
+		{checkpoint.ErrTampered, manifest.Refusal{Reason: capturev1.ReasonTampered, Message: "The manager read back something else than it wrote; make another request."}},
+		{checkpoint.ErrKeyMissing, manifest.Refusal{Reason: capturev1.ReasonKeyMissing, Message: "The key that the checkpoint was encrypted with is gone; put it back into Secret " + checkpoint.KeysSecret + "."}},
+		{checkpoint.ErrIncomplete, manifest.Refusal{Reason: capturev1.ReasonIncomplete, Message: "The manager read back fewer objects than it wrote; make another request."}},
 	} {
 		if errors.Is(err, one.is) {
 			return &one.verdict

@@ -73,7 +73,7 @@ func (a ManifestCapture) writeChunk(ctx context.Context, s *buffer, e manifestca
 // taken tells a name that belongs to another from what may pass.
 func taken(what string, err error) error {
 	if refused := (*fsm.Error)(nil); errors.As(err, &refused) && refused.Say != "" && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
-		return &manifest.Refusal{Reason: capturev1.ReasonNameTaken, Message: "the name of its " + what + " is taken: " + refused.Say}
+		return &manifest.Refusal{Reason: capturev1.ReasonNameTaken, Message: "The name of the request's " + what + " is taken. " + refused.Say}
 	}
 	return fmt.Errorf("write %s: %w", what, err)
 }
@@ -132,15 +132,15 @@ func (a ManifestCapture) volumes(ctx context.Context, r *capturev1.ManifestCaptu
 		switch {
 		case read.SaysGone(err, v.VolumeCaptureRequest), err == nil && v.UID != "" && v.UID != taken.UID:
 			return nil, &manifest.Refusal{Reason: capturev1.ReasonVolumeNotCaptured,
-				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " of claim " + v.Claim + " is gone"}
+				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " of claim " + v.Claim + " is gone; capture the volume again, and make another request."}
 		case err != nil:
 			return nil, fmt.Errorf("read VolumeCaptureRequest %s: %w", v.VolumeCaptureRequest, err)
 		case !apimeta.IsStatusConditionTrue(taken.Status.Conditions, fsm.Ready) || taken.Spec.Target.Name != v.Claim:
 			return nil, &manifest.Refusal{Reason: capturev1.ReasonVolumeNotCaptured,
-				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " is another by now, and has nothing of claim " + v.Claim}
+				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " is another one by now, and has nothing of claim " + v.Claim + "; make another request."}
 		case !in.Claim(v.Claim).CapturedBy(&taken):
 			return nil, &manifest.Refusal{Reason: capturev1.ReasonVolumeNotCaptured,
-				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " has the data of another claim that had the name " + v.Claim + " before"}
+				Message: "VolumeCaptureRequest " + v.VolumeCaptureRequest + " has the data of another claim that had the name " + v.Claim + " before; capture the volume again, and make another request."}
 		}
 		volumes[i].UID = taken.UID
 	}

@@ -28,7 +28,7 @@ func (j *restoreJob) load(ctx context.Context) error {
 		j.outlines = append(j.outlines, manifestrestore.OutlineOf(obj, j.read))
 	}
 	if j.read += chunks; j.read == len(j.spec.Chunks) && len(j.outlines) != int(j.spec.Objects) {
-		return &refused{capturev1.ReasonIncomplete, fmt.Sprintf("the chunks hold %d objects, and the checkpoint lists %d", len(j.outlines), j.spec.Objects)}
+		return &refused{capturev1.ReasonIncomplete, fmt.Sprintf("The chunks hold %d objects, but the checkpoint lists %d.", len(j.outlines), j.spec.Objects)}
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (j *restoreJob) decode(ctx context.Context, at int) (objects []*unstructure
 			parts[i] = &capturev1.ManifestCheckpointContentChunk{}
 			switch err := j.Live.Get(ctx, read.Key{Name: ref.Name}, parts[i]); {
 			case read.SaysGone(err, ref.Name):
-				return nil, 0, &refused{capturev1.ReasonIncomplete, "chunk " + ref.Name + " is gone"}
+				return nil, 0, &refused{capturev1.ReasonIncomplete, "ManifestCheckpointContentChunk " + ref.Name + " is gone."}
 			case err != nil:
 				return nil, 0, fmt.Errorf("read chunk %s: %w", ref.Name, err)
 			}
@@ -52,7 +52,7 @@ func (j *restoreJob) decode(ctx context.Context, at int) (objects []*unstructure
 		objects, err = checkpoint.Decode(j.spec, j.key, parts...)
 		return objects, len(refs), spoiled(err)
 	}
-	return nil, 0, &refused{capturev1.ReasonIncomplete, "a frame of the checkpoint is missing"}
+	return nil, 0, &refused{capturev1.ReasonIncomplete, "A part of the checkpoint is missing."}
 }
 
 // fill reads the object of an item. Objects of one kind are restored one after the other, as they were captured, so a

@@ -27,7 +27,7 @@ func (j *restoreJob) one(ctx context.Context, item manifestrestore.Item) (r capt
 	mapping, err := j.mapping(item)
 	switch {
 	case apimeta.IsNoMatchError(err):
-		r = fails(manifestrestore.ReasonUnserved, "the API server does not serve "+item.GroupVersionKind().GroupVersion().String()+" "+item.Kind)
+		r = fails(manifestrestore.ReasonUnserved, "The API server does not serve "+item.GroupVersionKind().GroupVersion().String()+" "+item.Kind+"; install its CRD.")
 	case err != nil:
 		return r, fmt.Errorf("map kind: %w", err)
 	case mapping.Scope.Name() != apimeta.RESTScopeNameNamespace:
@@ -79,7 +79,7 @@ func (j *restoreJob) place(ctx context.Context, item manifestrestore.Item) (r ca
 	}
 	refs, lacks := item.Rewire(j.owner, j.failed)
 	if lacks != nil {
-		return fails(manifestrestore.ReasonOwnerNotRestored, "its owner, "+lacks.Kind+" "+lacks.Name+", was not restored"), nil
+		return fails(manifestrestore.ReasonOwnerNotRestored, "The owner of the object, "+lacks.Kind+" "+lacks.Name+", was not restored."), nil
 	}
 	move, r := manifestrestore.Choose(item, j.request.Spec.ConflictPolicy, seen)
 	wanted := item.Object.DeepCopy()

@@ -99,7 +99,7 @@ func (j *restoreJob) open(ctx context.Context) (err error) {
 	var c capturev1.ManifestCheckpoint
 	switch err := j.Live.Get(ctx, read.Key{Name: ref.Name}, &c); {
 	case read.SaysGone(err, ref.Name), err == nil && c.UID != ref.UID:
-		return &refused{capturev1.ReasonNotFound, "checkpoint " + ref.Name + " is gone"}
+		return &refused{capturev1.ReasonNotFound, "ManifestCheckpoint " + ref.Name + " is gone."}
 	case err != nil:
 		return fmt.Errorf("read checkpoint %s: %w", ref.Name, err)
 	}
@@ -147,7 +147,7 @@ func (j *restoreJob) secrets(ctx context.Context, spec *capturev1.ManifestCheckp
 	case err != nil:
 		return fmt.Errorf("ask whether the requester may get secrets: %w", err)
 	case !access.Allowed:
-		return &refused{capturev1.ReasonForbidden, "the checkpoint holds Secrets, and " + access.Why}
+		return &refused{capturev1.ReasonForbidden, "The checkpoint holds Secrets, and " + access.Why + "."}
 	}
 	return nil
 }
@@ -160,13 +160,13 @@ func (j *restoreJob) unlock(ctx context.Context, spec *capturev1.ManifestCheckpo
 	err := j.Live.Get(ctx, read.Key{Namespace: j.System, Name: checkpoint.KeysSecret}, &keys)
 	switch {
 	case read.SaysGone(err, checkpoint.KeysSecret):
-		return nil, &refused{capturev1.ReasonKeyMissing, "Secret " + checkpoint.KeysSecret + " of the operator's namespace is gone"}
+		return nil, &refused{capturev1.ReasonKeyMissing, "Secret " + checkpoint.KeysSecret + " of the operator's namespace is gone; create it again with the key that the checkpoint was encrypted with."}
 	case err != nil:
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
 	ring, err := checkpoint.ParseRing(keys.Data)
 	if err != nil {
-		return nil, &refused{capturev1.ReasonKeyMissing, "Secret " + checkpoint.KeysSecret + " of the operator's namespace cannot be read"}
+		return nil, &refused{capturev1.ReasonKeyMissing, "Secret " + checkpoint.KeysSecret + " of the operator's namespace is not valid; it needs an entry of 32 bytes, and the entry active, which names it."}
 	}
 	key, err := ring.Open(spec)
 	return key, spoiled(err)
@@ -199,7 +199,7 @@ func spoiled(err error) error {
 		checkpoint.ErrIncomplete: capturev1.ReasonIncomplete,
 	} {
 		if errors.Is(err, cause) {
-			return &refused{reason, err.Error()}
+			return &refused{reason, "The checkpoint cannot be read: " + err.Error() + "."}
 		}
 	}
 	return err
@@ -225,7 +225,7 @@ func (j *restoreJob) restore(ctx context.Context) error {
 		}
 		return &fsm.Error{
 			Class: class, Err: fmt.Errorf("restore %s %s: %w", item.Kind, item.Name, err),
-			Say: fmt.Sprintf("%s %s cannot be restored at the moment: the API server does not answer, or cannot", item.Kind, item.Name),
+			Say: fmt.Sprintf("%s %s cannot be restored at the moment, because the API server does not answer or reports an error; the manager tries again.", item.Kind, item.Name),
 		}
 	}
 	j.tries = 0

@@ -48,7 +48,7 @@ func (j *restoreJob) volume(ctx context.Context, item manifestrestore.Item) (r c
 	case err == nil:
 		return awaited(wanted), nil
 	case fsm.ClassOf(err) == fsm.Refused && !errors.As(err, &api):
-		return fails(capturev1.ReasonNameTaken, "somebody else has the name VolumeRestoreRequest "+wanted.Name), nil
+		return fails(capturev1.ReasonNameTaken, "VolumeRestoreRequest "+wanted.Name+" exists and is not of this restore."), nil
 	}
 	return j.refusal(item, err)
 }
@@ -60,7 +60,7 @@ func (j *restoreJob) captured(ctx context.Context, item manifestrestore.Item) (*
 	from := j.spec.Origin.Namespace
 	name := "VolumeCaptureRequest " + from + "/" + item.Capture
 	if j.orphans {
-		return nil, &refused{capturev1.ReasonNotFound, "the namespace that the volume of claim " + item.Name + " was captured in is gone, and with it " + name}
+		return nil, &refused{capturev1.ReasonNotFound, "The namespace that the volume of claim " + item.Name + " was captured in is gone, and with it " + name + "."}
 	}
 	if from != j.request.Namespace {
 		access, err := j.May(ctx, j.request.Spec.Requester, read.Right{
@@ -70,18 +70,18 @@ func (j *restoreJob) captured(ctx context.Context, item manifestrestore.Item) (*
 			return nil, fmt.Errorf("ask whether the requester may restore %s: %w", name, err)
 		}
 		if !access.Allowed {
-			return nil, &refused{capturev1.ReasonForbidden, "the volume of claim " + item.Name + " cannot be restored: " + access.Why}
+			return nil, &refused{capturev1.ReasonForbidden, "The volume of claim " + item.Name + " cannot be restored: " + access.Why + "."}
 		}
 	}
 	var c capturev1.VolumeCaptureRequest
 	switch err := j.Live.Get(ctx, read.Key{Namespace: from, Name: item.Capture}, &c); {
 	case read.SaysGone(err, item.Capture), err == nil && item.CaptureUID != "" && c.UID != item.CaptureUID:
-		return nil, &refused{capturev1.ReasonNotFound, name + ", which had the volume of claim " + item.Name + ", is gone"}
+		return nil, &refused{capturev1.ReasonNotFound, name + ", which had the volume of claim " + item.Name + ", is gone."}
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if !apimeta.IsStatusConditionTrue(c.Status.Conditions, fsm.Ready) {
-		return nil, &refused{capturev1.ReasonSourceNotReady, name + ", which is to have the volume of claim " + item.Name + ", is not Ready"}
+		return nil, &refused{capturev1.ReasonSourceNotReady, name + ", which is to have the volume of claim " + item.Name + ", is not Ready."}
 	}
 	if c.Spec.Mode == capturev1.Detach {
 		return nil, nil
@@ -177,7 +177,7 @@ func volumeResult(v *capturev1.VolumeRestoreRequest, there *unstructured.Unstruc
 		if phase, _, _ := unstructured.NestedString(fieldsOf(there), "status", "phase"); phase == string(corev1.ClaimBound) {
 			return capturev1.ObjectResult{Result: capturev1.ResultCreated, UID: uid}
 		}
-		return fails(manifestrestore.ReasonVanished, "the VolumeRestoreRequest for it was deleted before it had ended")
+		return fails(manifestrestore.ReasonVanished, "The VolumeRestoreRequest of the claim was deleted before it had ended.")
 	}
 	ready := apimeta.FindStatusCondition(v.Status.Conditions, fsm.Ready)
 	switch {
@@ -186,13 +186,13 @@ func volumeResult(v *capturev1.VolumeRestoreRequest, there *unstructured.Unstruc
 	case ready.Status != metav1.ConditionTrue:
 		return fails(meta.Reason(ready.Reason), "VolumeRestoreRequest "+v.Name+": "+ready.Message)
 	case v.Status.PVCRef == nil || v.Status.PVCRef.UID != uid:
-		return fails(manifestrestore.ReasonVanished, "it was restored, and somebody has deleted it since")
+		return fails(manifestrestore.ReasonVanished, "The claim was restored, and somebody has deleted it since.")
 	}
 	return capturev1.ObjectResult{Result: capturev1.ResultCreated, UID: uid}
 }
 
 func awaited(v *capturev1.VolumeRestoreRequest) capturev1.ObjectResult {
-	return capturev1.ObjectResult{Result: capturev1.ResultPending, Reason: manifestrestore.ReasonWaitingForVolumes, Message: "VolumeRestoreRequest " + v.Name}
+	return capturev1.ObjectResult{Result: capturev1.ResultPending, Reason: manifestrestore.ReasonWaitingForVolumes, Message: "Waiting for VolumeRestoreRequest " + v.Name + " to end."}
 }
 
 func fieldsOf(obj *unstructured.Unstructured) map[string]any {

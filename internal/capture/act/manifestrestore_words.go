@@ -15,11 +15,11 @@ import (
 func (j *restoreJob) words(item manifestrestore.Item, err error) string {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
-		return "the API server refuses it"
+		return "The API server refuses the object."
 	}
 	s := status.Status()
 	if (apierrors.IsForbidden(err) || apierrors.IsNotFound(err)) && !secret(item) {
-		return fmt.Sprintf("ServiceAccount %s of namespace %s: %s", Account, j.request.Namespace, s.Message)
+		return fmt.Sprintf("ServiceAccount %s of namespace %s is refused: %s.", Account, j.request.Namespace, strings.TrimRight(s.Message, ". "))
 	}
 	var fields []string
 	if s.Details != nil {
@@ -28,9 +28,9 @@ func (j *restoreJob) words(item manifestrestore.Item, err error) string {
 		}
 	}
 	if len(fields) == 0 {
-		return "the API server answers " + string(s.Reason)
+		return "The API server answers " + string(s.Reason) + "."
 	}
-	return "the API server answers " + string(s.Reason) + ": " + strings.Join(fields, ", ")
+	return "The API server answers " + string(s.Reason) + ": " + strings.Join(fields, ", ") + "."
 }
 
 func secret(item manifestrestore.Item) bool { return item.Group == "" && item.Kind == "Secret" }

@@ -28,11 +28,11 @@ const KindRemoved presence.Blindness = "KindRemoved"
 func advice(b presence.Blindness, kind string) string {
 	switch b {
 	case presence.Forbidden:
-		return "the manager may not read " + kind + "; label a ClusterRole that allows it with capture.statecraft.dev/followable=true"
+		return "the manager may not read " + kind + "; label a ClusterRole that allows it with capture.statecraft.dev/followable=true."
 	case presence.Unserved:
-		return "the API server does not serve " + kind + "; install its CRD again, or delete the keeper if what it keeps is not needed"
+		return "the API server does not serve " + kind + "; install its CRD again, or delete the keeper if what it owns is not needed."
 	case KindRemoved:
-		return "the CRD of " + kind + " was removed or made anew, which deletes objects that nobody meant to delete; delete the keeper if what it keeps is not needed"
+		return "the CRD of " + kind + " was removed or created anew, which deletes objects that nobody meant to delete; delete the keeper if what it owns is not needed."
 	}
-	return "the read failed; it is tried again"
+	return "the read failed; the manager tries again."
 }

@@ -69,7 +69,7 @@ func (in *Intake) Take(q Query, raw []byte) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("take %s %s: %w", q.Title(), o.name, err)
 	case why != "" && q.Name != "":
-		return nil, invalid("%s %s cannot be captured: %s", q.Title(), q.Name, why)
+		return nil, invalid("The request names %s %s, which is not captured: %s.", q.Title(), q.Name, why)
 	case why != "":
 		in.skip(q.Resource, o.name, why)
 		return nil, nil
@@ -79,7 +79,7 @@ func (in *Intake) Take(q Query, raw []byte) ([]byte, error) {
 
 func (in *Intake) keep(q Query, o object) ([]byte, error) {
 	if o.is("", "persistentvolumeclaims") && !in.volumes[o.name] {
-		return nil, &Refusal{capturev1.ReasonVolumeNotCaptured, fmt.Sprintf("claim %s has no entry in volumes: name the capture of its volume, or say that it may be restored empty", o.name)}
+		return nil, &Refusal{capturev1.ReasonVolumeNotCaptured, fmt.Sprintf("PersistentVolumeClaim %s has no entry in spec.volumes; name the capture of its volume there, or say that it may be restored empty, in another request.", o.name)}
 	}
 	document, err := o.document()
 	if err != nil {
@@ -103,7 +103,7 @@ func (in *Intake) Done(q Query) error {
 	found := in.found
 	in.found = false
 	if q.Name != "" && !found {
-		return &Refusal{capturev1.ReasonNotFound, fmt.Sprintf("%s %s does not exist", q.Title(), q.Name)}
+		return &Refusal{capturev1.ReasonNotFound, fmt.Sprintf("The request names %s %s, which does not exist.", q.Title(), q.Name)}
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (in *Intake) Done(q Query) error {
 func (in *Intake) Complete() error {
 	for _, claim := range slices.Sorted(maps.Keys(in.captured)) {
 		return &Refusal{capturev1.ReasonVolumeNotCaptured, fmt.Sprintf(
-			"volumes has VolumeCaptureRequest %s for claim %s, which is not among the objects: without its claim a volume is not restored", in.captured[claim], claim)}
+			"The request names VolumeCaptureRequest %s for PersistentVolumeClaim %s, which is not among the captured objects; without its claim a volume is not restored.", in.captured[claim], claim)}
 	}
 	return nil
 }

@@ -68,13 +68,13 @@ func (p *planner) find(group, resource string) (Resource, bool) {
 func (p *planner) wanted(group, resource string) (Resource, error) {
 	r, served := p.find(group, resource)
 	if !served {
-		return r, invalid("the API server serves no namespaced resource %s that can be listed", Resource{Group: group, Resource: resource}.Title())
+		return r, invalid("The API server serves no namespaced resource %s that can be listed.", Resource{Group: group, Resource: resource}.Title())
 	}
 	if why, never := r.never(); never {
-		return r, invalid("%s are never captured: %s", r.Title(), why)
+		return r, invalid("The request names %s, which are never captured: %s.", r.Title(), why)
 	}
 	if r.Secrets() && !p.spec.IncludeSecrets {
-		return r, invalid("secrets are only captured with includeSecrets")
+		return r, invalid("Secrets are only captured with spec.includeSecrets.")
 	}
 	return r, nil
 }
@@ -101,7 +101,7 @@ func (p *planner) selector() error {
 	if s.LabelSelector != nil {
 		selector, err := metav1.LabelSelectorAsSelector(s.LabelSelector)
 		if err != nil {
-			return invalid("labelSelector makes no sense: %v", err)
+			return invalid("The label selector of the request is not valid: %v.", err)
 		}
 		p.labels = selector.String()
 	}
@@ -158,7 +158,7 @@ func (p *planner) plan() (Plan, error) {
 		}
 	}
 	if len(plan.Queries) == 0 {
-		return plan, invalid("the request selects no resource")
+		return plan, invalid("The request selects no resource.")
 	}
 	return plan, nil
 }

@@ -17,7 +17,17 @@ const (
 	glance = 10 * time.Millisecond
 )
 
-func notLooked() fsm.Decision { return fsm.Wait(ReasonNotLooked, "api").In(recheck) }
+// notLooked waits while something was not read, which is no evidence of anything.
+func notLooked() fsm.Decision {
+	return fsm.Wait(ReasonNotLooked, "api").In(recheck).Because("Waiting for the manager to read what the request needs and what it has made.")
+}
+
+// What is said before work is begun and while it runs: other words would be another write.
+const (
+	reading     = "Waiting for the manager to read all objects."
+	writing     = "Waiting for the manager to write the chunks and the checkpoint."
+	readingBack = "Waiting for the manager to read the chunks back."
+)
 
 func refuse(why fsm.Reason, format string, args ...any) fsm.Decision {
 	return fsm.Fire(Refused, why).Because(format, args...)
@@ -34,9 +44,9 @@ func decidePreparing(in input) fsm.Decision {
 	w := in.World
 	switch w.Keeping.Sight {
 	case presence.Gone:
-		return fsm.Do(ReasonMakingKeeper, CreateKeeper{w.Keeping.Namespace}).In(glance).Because("its keeper to be made")
+		return fsm.Do(ReasonMakingKeeper, CreateKeeper{w.Keeping.Namespace}).In(glance).Because("Waiting for the ObjectKeeper of the request, which will own the checkpoint.")
 	case presence.Other:
-		return refuse(capturev1.ReasonNameTaken, "the name %s of its keeper is taken by another", request.KeeperName(in.Obj.UID))
+		return refuse(capturev1.ReasonNameTaken, "ObjectKeeper %s exists and does not follow this request; make another request.", request.KeeperName(in.Obj.UID))
 	case presence.Here:
 	default:
 		return notLooked()
@@ -48,9 +58,9 @@ func decidePreparing(in input) fsm.Decision {
 		switch w.Keys {
 		case KeysUsable:
 		case KeysMissing:
-			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and there is no key: make Secret statecraft-capture-keys in the operator's namespace, with an entry of 32 bytes and the entry active, which names it")
+			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and there is no key; create Secret statecraft-capture-keys in the operator's namespace, with an entry of 32 bytes and the entry active, which names it.")
 		case KeysInvalid:
-			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and Secret statecraft-capture-keys of the operator's namespace makes no sense: it needs an entry of 32 bytes, and the entry active, which names it")
+			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and Secret statecraft-capture-keys of the operator's namespace is not valid; it needs an entry of 32 bytes, and the entry active, which names it.")
 		default:
 			return notLooked()
 		}
@@ -72,13 +82,13 @@ func decideVolumes(in input) (d fsm.Decision, stops bool) {
 		switch in.World.Volumes[v.Claim] {
 		case VolumeReady:
 		case VolumePending:
-			return fsm.Wait(ReasonAwaitingVolumes, "volumes").In(recheck).Because("VolumeCaptureRequest %s to be Ready", name), true
+			return fsm.Wait(ReasonAwaitingVolumes, "volumes").In(recheck).Because("Waiting for VolumeCaptureRequest %s to be Ready.", name), true
 		case VolumeMissing:
-			return refuse(capturev1.ReasonVolumeNotCaptured, "VolumeCaptureRequest %s of claim %s does not exist", name, v.Claim), true
+			return refuse(capturev1.ReasonVolumeNotCaptured, "VolumeCaptureRequest %s of claim %s does not exist; create it, and make another request.", name, v.Claim), true
 		case VolumeFailed:
-			return refuse(capturev1.ReasonVolumeNotCaptured, "VolumeCaptureRequest %s of claim %s has failed", name, v.Claim), true
+			return refuse(capturev1.ReasonVolumeNotCaptured, "VolumeCaptureRequest %s of claim %s has failed; capture the volume again, and make another request.", name, v.Claim), true
 		case VolumeOther:
-			return refuse(capturev1.ReasonVolumeNotCaptured, "VolumeCaptureRequest %s captures another claim than %s", name, v.Claim), true
+			return refuse(capturev1.ReasonVolumeNotCaptured, "VolumeCaptureRequest %s captures another claim than %s; correct spec.volumes in another request.", name, v.Claim), true
 		default:
 			return notLooked(), true
 		}
@@ -95,11 +105,11 @@ func decideReading(in input) fsm.Decision {
 	case moment == "": // somebody took it away
 		return another(in)
 	case work.State == Running:
-		return fsm.Wait(ReasonReading, "work").In(patience).Because("all objects to be read")
+		return fsm.Wait(ReasonReading, "work").In(patience).Because(reading)
 	case work.State == Ended && work.Found != nil:
 		return fsm.Fire(Read, ReasonEverythingRead)
 	}
-	return fsm.Do(ReasonReading, StartReading{moment}).In(patience).Because("all objects to be read")
+	return fsm.Do(ReasonReading, StartReading{moment}).In(patience).Because(reading)
 }
 
 // patience is how long work goes on that nobody asks about: it wakes us when it ends.
@@ -109,7 +119,7 @@ const patience = time.Minute
 func decideWork(in input, work Work) (d fsm.Decision, stops bool) {
 	switch {
 	case in.World.Keeping.Sight == presence.Gone || in.World.Keeping.Sight == presence.Other:
-		return refuse(capturev1.ReasonArtifactLost, "the keeper of the request was deleted, and with it all that it had made"), true
+		return refuse(capturev1.ReasonArtifactLost, "The ObjectKeeper of the request was deleted, and with it all that the request had made; make another request."), true
 	case in.World.Keeping.Sight == "":
 		return notLooked(), true
 	case work.Verdict != nil:
@@ -127,7 +137,7 @@ func another(in input) fsm.Decision {
 	if in.World.Moment == "" || in.World.Moment == in.Obj.Status.ResourceVersion {
 		return notLooked()
 	}
-	return fsm.Save(ReasonMomentLost).Because("all objects to be read again, at a later moment")
+	return fsm.Save(ReasonMomentLost).Because("The API server no longer has the objects as they were at the chosen moment; the manager reads all of them again, at a later one.")
 }
 
 func decideWriting(in input) fsm.Decision {
@@ -136,7 +146,7 @@ func decideWriting(in input) fsm.Decision {
 	case presence.Here:
 		return fsm.Fire(Committed, ReasonCheckpointWritten)
 	case presence.Other:
-		return refuse(capturev1.ReasonNameTaken, "the name of its checkpoint is taken by another")
+		return refuse(capturev1.ReasonNameTaken, "Another object has the name of the request's checkpoint; make another request.")
 	case presence.Gone:
 	default:
 		return notLooked()
@@ -148,11 +158,11 @@ func decideWriting(in input) fsm.Decision {
 	case moment == "":
 		return another(in)
 	case work.State == Running:
-		return fsm.Wait(ReasonWriting, "work").In(patience).Because("chunks and checkpoint to be written")
+		return fsm.Wait(ReasonWriting, "work").In(patience).Because(writing)
 	case work.State == Ended: // it was written, and is not there
-		return refuse(capturev1.ReasonArtifactLost, "the checkpoint was deleted before it was verified")
+		return refuse(capturev1.ReasonArtifactLost, "The checkpoint was deleted before it was verified; make another request.")
 	}
-	return fsm.Do(ReasonWriting, StartWriting{moment, w.Keeping.UID}).In(patience).Because("chunks and checkpoint to be written")
+	return fsm.Do(ReasonWriting, StartWriting{moment, w.Keeping.UID}).In(patience).Because(writing)
 }
 
 func decideVerifying(in input) fsm.Decision {
@@ -163,20 +173,20 @@ func decideVerifying(in input) fsm.Decision {
 	switch w.Checkpoint.Sight {
 	case presence.Here:
 	case presence.Gone, presence.Other:
-		return refuse(capturev1.ReasonArtifactLost, "the checkpoint was deleted before it was verified")
+		return refuse(capturev1.ReasonArtifactLost, "The checkpoint was deleted before it was verified; make another request.")
 	default:
 		return notLooked()
 	}
 	switch {
 	case work.State == Running:
-		return fsm.Wait(ReasonVerifying, "work").In(patience).Because("chunks to be read back")
+		return fsm.Wait(ReasonVerifying, "work").In(patience).Because(readingBack)
 	case work.State == Ended && work.Checked != nil && *work.Checked == w.Checkpoint.Expected:
-		return fsm.Fire(Verified, capturev1.ReasonCompleted).Because("%d objects", *work.Checked)
+		return fsm.Fire(Verified, capturev1.ReasonCompleted).Because("%d objects were captured and read back.", *work.Checked)
 	case work.State == Ended && work.Checked != nil:
-		return refuse(capturev1.ReasonIncomplete, "%d objects were read back of %d", *work.Checked, w.Checkpoint.Expected)
+		return refuse(capturev1.ReasonIncomplete, "%d objects were read back, but %d were captured; make another request.", *work.Checked, w.Checkpoint.Expected)
 	}
 	start := StartVerifying{w.Checkpoint.ResourceVersion, w.Checkpoint.UID, w.Keeping.UID}
-	return fsm.Do(ReasonVerifying, start).In(patience).Because("chunks to be read back")
+	return fsm.Do(ReasonVerifying, start).In(patience).Because(readingBack)
 }
 
 // lost: a request that has begun and forgot so is not begun again. What it has committed

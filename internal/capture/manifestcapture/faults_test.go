@@ -20,7 +20,7 @@ func TestFaultReadsWhateverMomentItIs(t *testing.T) {
 
 func TestFaultWritesWithoutAKeeper(t *testing.T) {
 	b := newBench().Deciding(Writing, func(in input) fsm.Decision {
-		return fsm.Do(ReasonWriting, StartWriting{in.Obj.Status.ResourceVersion, in.World.Keeping.UID})
+		return fsm.Do(ReasonWriting, StartWriting{in.Obj.Status.ResourceVersion, in.World.Keeping.UID}).Because(writing)
 	})
 	fsmtest.Caught(t, b.ExploreIn(Writing), "nobody would own")
 }
@@ -40,7 +40,7 @@ func TestFaultRemovesWhileWorkGoesOn(t *testing.T) {
 		if in.Obj.Status.Failure == nil || len(in.World.Leftovers) == 0 {
 			return decideCleaningUp(in)
 		}
-		return fsm.Do(ReasonRemoving, Remove{in.World.Leftovers[0]})
+		return fsm.Do(ReasonRemoving, Remove{in.World.Leftovers[0]}).Because(removing)
 	})
 	fsmtest.Caught(t, b.ExploreIn(CleaningUp), "being made")
 }

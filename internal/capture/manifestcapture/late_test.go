@@ -59,7 +59,7 @@ func TestAForgottenCaptureOutlivesItsKey(t *testing.T) {
 		for in.Now.Before(begun.Add(time.Hour)) {
 			in = spared(t, in)
 			if in.World = Settle(in.Obj, in.World); in.World.Work.State == Ended && in.Now.Before(begun.Add(back)) {
-				in.World.Work.Checked, in.World.Work.Verdict = nil, &manifest.Refusal{Reason: capturev1.ReasonKeyMissing, Message: "no key"}
+				in.World.Work.Checked, in.World.Work.Verdict = nil, &manifest.Refusal{Reason: capturev1.ReasonKeyMissing, Message: "There is no key."}
 			}
 			in.Now = in.Now.Add(20 * time.Second)
 		}
@@ -72,7 +72,7 @@ func TestAForgottenCaptureOutlivesItsKey(t *testing.T) {
 // TestAForgottenCaptureThatIsBrokenIsRemoved: what was read back and lacks something is of no use to anybody.
 func TestAForgottenCaptureThatIsBrokenIsRemoved(t *testing.T) {
 	in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
-	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonIncomplete, Message: "a chunk is gone"}
+	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonIncomplete, Message: "A chunk is gone."}
 	in.Obj.Status.History = []meta.Transition{{To: Verifying, Event: fsm.Lost}}
 	in.World.Leftovers = []Leftover{{KindCheckpoint, "c", "checkpoint", "1"}}
 	if d := decideCleaningUp(in); len(d.Do) != 1 {

@@ -100,7 +100,7 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 		obj.Status.ResourceVersion = pick(r, "99", "100")
 	}
 	if phase == CleaningUp && r.IntN(4) > 0 {
-		obj.Status.Failure = &capturev1.RequestFailure{Reason: pick(r, capturev1.ReasonForbidden, capturev1.ReasonDeadlineExceeded), Message: "no"}
+		obj.Status.Failure = &capturev1.RequestFailure{Reason: pick(r, capturev1.ReasonForbidden, capturev1.ReasonDeadlineExceeded), Message: "The request cannot be done."}
 	}
 	if (phase == Verifying || phase == CleaningUp) && r.IntN(3) == 0 {
 		obj.Status.History = []meta.Transition{{To: Verifying, Event: fsm.Lost}}
@@ -115,7 +115,7 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 		Checkpoint: Checkpoint{Sight: pick(r, "", presence.Gone, presence.Other, presence.Here, presence.Here), Name: "r1", UID: "c1", Found: Found{Expected: n}},
 	}
 	if r.IntN(5) == 0 {
-		w.Work.Verdict = &manifest.Refusal{Reason: pick(r, capturev1.ReasonForbidden, capturev1.ReasonKeyMissing), Message: "no"}
+		w.Work.Verdict = &manifest.Refusal{Reason: pick(r, capturev1.ReasonForbidden, capturev1.ReasonKeyMissing), Message: "The request cannot be done."}
 	}
 	if r.IntN(3) > 0 {
 		w.Work.Found, w.Work.Checked = &Found{Expected: n}, &n
@@ -171,7 +171,7 @@ func TestFailurePath(t *testing.T) {
 	b := newBench()
 	b.Settle = func(r *capturev1.ManifestCaptureRequest, w World) World {
 		if w.Work.State == Running && w.Work.Task == TaskWrite {
-			w.Work.State, w.Work.Verdict = Ended, &manifest.Refusal{Reason: capturev1.ReasonNameTaken, Message: "a chunk is taken"}
+			w.Work.State, w.Work.Verdict = Ended, &manifest.Refusal{Reason: capturev1.ReasonNameTaken, Message: "The name of a chunk is taken."}
 			w.Leftovers = []Leftover{{KindCheckpoint, "r1", "c1", "1"}, {KindChunk, "r1-0-a", "c2", "2"}}
 			return w
 		}

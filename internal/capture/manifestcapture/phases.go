@@ -79,7 +79,7 @@ func deadline(in input) time.Time { return request.Deadline(in.Obj, in.Obj.Spec.
 var Machine = fsm.Machine[*capturev1.ManifestCaptureRequest, World]{
 	Kind:    "ManifestCaptureRequest",
 	OneShot: true,
-	Lost:    lost, LostMessage: "the status was lost after the work had begun; make another request",
+	Lost:    lost, LostMessage: "The status was lost after the work had begun; make another request.",
 	Report: report,
 	Wakes: []fsm.Wake{
 		{Name: "work", By: fsm.ByWorker},

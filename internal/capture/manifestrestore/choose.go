@@ -49,7 +49,7 @@ const (
 func Choose(i Item, policy capturev1.ConflictPolicy, seen Seen) (Move, capturev1.ObjectResult) {
 	switch {
 	case i.Group == capturev1.GroupVersion.Group:
-		return Leave, result(capturev1.ResultSkipped, ReasonOwnKind, "what a restore makes must not ask for another")
+		return Leave, result(capturev1.ResultSkipped, ReasonOwnKind, "Requests are not restored: they would capture or restore again.")
 	case seen.UID == "":
 		return Create, capturev1.ObjectResult{}
 	case seen.Mark.By != "":
@@ -67,22 +67,22 @@ func Choose(i Item, policy capturev1.ConflictPolicy, seen Seen) (Move, capturev1
 func taken(i Item, policy capturev1.ConflictPolicy, seen Seen) (r capturev1.ObjectResult, leave bool) {
 	switch {
 	case i.Capture != "" && seen.Leaving: // what is to use it would find nothing in a moment
-		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "the claim that is there is being deleted; try again when it is gone"), true
+		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "The existing claim is being deleted; try again when it is gone."), true
 	case i.Capture != "" && seen.Hollow: // what is to use it would wait for a volume that may never come
 		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken,
-			"the claim that is there is another restore's, and has no volume; if that restore has ended, delete what waits for the claim, then the claim"), true
+			"The existing claim is another restore's, and has no volume; if that restore has ended, delete what waits for the claim, then the claim."), true
 	case policy == capturev1.ConflictSkip:
 		return result(capturev1.ResultSkipped, capturev1.ReasonNameTaken, ""), true
 	case policy != capturev1.ConflictReplace:
-		return result(capturev1.ResultFailed, capturev1.ReasonConflict, "the name is taken; delete what is there, or choose another conflictPolicy"), true
+		return result(capturev1.ResultFailed, capturev1.ReasonConflict, "An object of that name exists; delete it, or choose another conflictPolicy."), true
 	case i.Capture != "":
-		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "a volume is never replaced; delete the claim that is there"), true
+		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "A volume is never replaced; delete the existing claim."), true
 	case seen.Leaving:
-		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "what is there is being deleted, and what is written to it would go with it; try again when it is gone"), true
+		return result(capturev1.ResultFailed, capturev1.ReasonNameTaken, "The existing object is being deleted, and what is written to it would be deleted, too; try again when it is gone."), true
 	case seen.Controlled:
-		return result(capturev1.ResultFailed, ReasonControlled, "a controller looks after what is there, and would change it back; replace its owner"), true
+		return result(capturev1.ResultFailed, ReasonControlled, "A controller owns the existing object, and would change it back; replace its owner."), true
 	case i.Group == "statecraft.dev" || strings.HasSuffix(i.Group, ".statecraft.dev"):
-		return result(capturev1.ResultFailed, ReasonOwnKind, "kinds of statecraft are never replaced; delete what is there"), true
+		return result(capturev1.ResultFailed, ReasonOwnKind, "Kinds of Statecraft are never replaced; delete the existing object."), true
 	}
 	return capturev1.ObjectResult{}, false
 }
@@ -103,7 +103,7 @@ func Judge(i Item, policy capturev1.ConflictPolicy, seen Seen, before *capturev1
 	case wrote && before.UID == seen.UID && seen.UID != "": // somebody took our mark off
 		return *before, false
 	case wrote:
-		return result(capturev1.ResultFailed, ReasonVanished, "it was restored, and somebody has deleted it since"), false
+		return result(capturev1.ResultFailed, ReasonVanished, "The object was restored, and somebody has deleted it since."), false
 	case before != nil && before.Result != capturev1.ResultPending:
 		return *before, false
 	case move == Create:

@@ -13,10 +13,15 @@ import (
 
 const recheck = 30 * time.Second
 
+// notLooked waits while something was not read, which is no evidence of anything.
+func notLooked(wake, what string) fsm.Decision {
+	return fsm.Wait(ReasonNotLooked, wake).In(recheck).Because("Waiting for the manager to read %s.", what)
+}
+
 func decidePending(in input) fsm.Decision {
 	switch {
 	case in.World.Keeping.Sight == "":
-		return fsm.Wait(ReasonNotLooked, "keeper").In(recheck)
+		return notLooked("keeper", "the ObjectKeeper of the request")
 	case expired(in):
 		return expire(in)
 	}
@@ -31,21 +36,22 @@ func expired(in input) bool {
 
 func expire(in input) fsm.Decision {
 	return fsm.Fire(Expired, capturev1.ReasonExpired).Because(
-		"it was not begun before %s; make another request if it is still wanted", in.Obj.Spec.NotAfter.UTC().Format(time.RFC3339))
+		"The restore was not begun before %s; make another request if it is still wanted.", in.Obj.Spec.NotAfter.UTC().Format(time.RFC3339))
 }
 
 func decidePreparing(in input) fsm.Decision {
 	switch k := in.World.Keeping; {
 	case k.Sight == presence.Other:
-		return fsm.Fire(Refused, capturev1.ReasonNameTaken).Because("somebody else has the name of the keeper, %s", request.KeeperName(in.Obj.UID))
+		return fsm.Fire(Refused, capturev1.ReasonNameTaken).Because("ObjectKeeper %s exists and does not follow this request; make another request.", request.KeeperName(in.Obj.UID))
 	case k.Sight == presence.Here:
 		return decideSource(in)
 	case k.Sight == presence.Gone && expired(in):
 		return expire(in)
 	case k.Sight == presence.Gone && k.Namespace != "":
-		return fsm.Do(ReasonPreparing, CreateKeeper{k.Namespace})
+		return fsm.Do(ReasonPreparing, CreateKeeper{k.Namespace}).
+			Because("Waiting for the ObjectKeeper of the request, which proves that the restore has begun.")
 	}
-	return fsm.Wait(ReasonNotLooked, "keeper").In(recheck)
+	return notLooked("keeper", "the ObjectKeeper of the request")
 }
 
 // decideSource judges what to restore from.
@@ -57,19 +63,19 @@ func decideSource(in input) fsm.Decision {
 	case Found:
 		return fsm.Fire(Prepared, ReasonPrepared)
 	case Unfinished:
-		return fsm.Wait(ReasonWaitingForSource, "source").In(recheck).Because("%s has not ended yet", sourceName(in.Obj))
+		return fsm.Wait(ReasonWaitingForSource, "source").In(recheck).Because("Waiting for %s to end.", sourceName(in.Obj))
 	case Unusable:
-		return refuse(capturev1.ReasonSourceNotReady, "%s failed, so there is nothing to restore from")
+		return refuse(capturev1.ReasonSourceNotReady, "%s failed, so there is nothing to restore from.")
 	case Absent:
-		return refuse(capturev1.ReasonNotFound, "%s does not exist")
+		return refuse(capturev1.ReasonNotFound, "%s does not exist.")
 	case Foreign:
-		return refuse(capturev1.ReasonInvalidTarget, "%s names a checkpoint that is not its own")
+		return refuse(capturev1.ReasonInvalidTarget, "%s names a checkpoint that is not its own.")
 	case Privileged:
-		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("nothing is restored into the operator's own namespace: the account that would do it is the manager's own")
+		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("Nothing is restored into the operator's own namespace, because the account that would do it is the manager's own.")
 	case Unasked:
-		return refuse(capturev1.ReasonForbidden, "%s is not of this namespace, and admission did not ask whether the requester may restore it; install the admission policies of area capture")
+		return refuse(capturev1.ReasonForbidden, "%s is not of this namespace, and admission did not ask whether the requester may restore it; install the admission policies of area capture, and make another request.")
 	}
-	return fsm.Wait(ReasonNotLooked, "source").In(recheck)
+	return notLooked("source", sourceName(in.Obj))
 }
 
 func sourceName(r *capturev1.ManifestRestoreRequest) string {
@@ -78,7 +84,7 @@ func sourceName(r *capturev1.ManifestRestoreRequest) string {
 	}
 	ref := r.Spec.Source.ManifestCaptureRequest
 	if ref == nil {
-		return "the source"
+		return "The source"
 	}
 	if ref.Namespace != "" && ref.Namespace != r.Namespace {
 		return "ManifestCaptureRequest " + ref.Namespace + "/" + ref.Name
@@ -86,16 +92,22 @@ func sourceName(r *capturev1.ManifestRestoreRequest) string {
 	return "ManifestCaptureRequest " + ref.Name
 }
 
+var working = map[Stage]string{
+	Plan:  "Waiting for the manager to read the checkpoint, and to look which of its names are taken.",
+	Apply: "Waiting for the manager to write the objects.",
+	Look:  "Waiting for the manager to look whether everything was restored.",
+}
+
 // work begins the job of a stage, or waits for it. Both say the same: other words would be
 // another write.
 func work(in input, stage Stage, why fsm.Reason) fsm.Decision {
 	if w := in.World.Work; w.Stage == stage && w.State == Running {
-		return fsm.Wait(why, "work")
+		return fsm.Wait(why, "work").Because("%s", working[stage])
 	}
 	if in.World.Keeping.Sight != presence.Here {
-		return fsm.Wait(ReasonNotLooked, "keeper").In(recheck)
+		return notLooked("keeper", "the ObjectKeeper of the request")
 	}
-	return fsm.Do(why, Begin{stage, in.World.Keeping.UID})
+	return fsm.Do(why, Begin{stage, in.World.Keeping.UID}).Because("%s", working[stage])
 }
 
 func decidePlanning(in input) fsm.Decision {
@@ -158,9 +170,9 @@ const claimsWithin = time.Second
 func awaitClaims(in input) fsm.Decision {
 	switch v := in.World.Volumes; {
 	case !v.Listed:
-		return fsm.Wait(ReasonNotLooked, "volumes").In(recheck)
+		return notLooked("volumes", "the VolumeRestoreRequests of the restore")
 	case v.Unmade != "":
-		return fsm.Wait(ReasonWaitingForVolumes, "volumes").In(claimsWithin).Because("VolumeRestoreRequest %s has not made its claim yet", v.Unmade)
+		return fsm.Wait(ReasonWaitingForVolumes, "volumes").In(claimsWithin).Because("Waiting for VolumeRestoreRequest %s to make its claim.", v.Unmade)
 	}
 	return work(in, Apply, ReasonApplying)
 }
@@ -168,9 +180,9 @@ func awaitClaims(in input) fsm.Decision {
 func decideVerifying(in input) fsm.Decision {
 	switch v := in.World.Volumes; {
 	case !v.Listed:
-		return fsm.Wait(ReasonNotLooked, "volumes").In(recheck)
+		return notLooked("volumes", "the VolumeRestoreRequests of the restore")
 	case v.Unsettled != "":
-		return fsm.Wait(ReasonWaitingForVolumes, "volumes").In(recheck).Because("VolumeRestoreRequest %s has not ended yet", v.Unsettled)
+		return fsm.Wait(ReasonWaitingForVolumes, "volumes").In(recheck).Because("Waiting for VolumeRestoreRequest %s to end.", v.Unsettled)
 	}
 	if sight := in.World.Source.Sight; in.Obj.Status.CheckpointRef == nil && sight != Found {
 		return withoutSource(in, sight)
@@ -190,9 +202,9 @@ func decideVerifying(in input) fsm.Decision {
 // withoutSource: the status was lost, and with it which checkpoint was restored.
 func withoutSource(in input, sight SourceSight) fsm.Decision {
 	if sight == "" {
-		return fsm.Wait(ReasonNotLooked, "source").In(recheck)
+		return notLooked("source", sourceName(in.Obj))
 	}
-	return fsm.Fire(Lacking, ReasonStatusLost).Because("what was restored cannot be told: %s cannot be read any more", sourceName(in.Obj))
+	return fsm.Fire(Lacking, ReasonStatusLost).Because("The status was lost, and %s cannot be read any more, so the manager cannot tell what was restored.", sourceName(in.Obj))
 }
 
 // lacks is why not everything is there.

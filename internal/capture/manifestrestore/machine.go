@@ -88,7 +88,7 @@ var Machine = fsm.Machine[*capturev1.ManifestRestoreRequest, World]{
 func deadline(in input) time.Time { return request.Deadline(in.Obj, in.Obj.Spec.DeadlineSeconds) }
 
 func beingDeleted(in input) (string, bool) {
-	return "the request is being deleted", in.Obj.DeletionTimestamp != nil
+	return "The request is being deleted; what it has restored stays.", in.Obj.DeletionTimestamp != nil
 }
 
 // lost: the keeper outlives the status, and proves that the request was begun. What was

@@ -133,7 +133,7 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreReques
 
 func anyReport(r *rand.Rand) *Report {
 	if r.IntN(8) == 0 {
-		return &Report{Refusal: pick(r, capturev1.ReasonTampered, capturev1.ReasonKeyMissing), Message: "words"}
+		return &Report{Refusal: pick(r, capturev1.ReasonTampered, capturev1.ReasonKeyMissing), Message: "The checkpoint cannot be read."}
 	}
 	var results []capturev1.ObjectResult
 	for range r.IntN(3) {

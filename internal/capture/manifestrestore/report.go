@@ -47,7 +47,7 @@ func counts(r *Report) map[string]int32 {
 
 func ended(phase fsm.Phase) bool { return phase == Succeeded || phase == Failed }
 
-// summary says in one line what became of the objects, and names the first that failed.
+// summary says in one or two sentences what became of the objects, and names the first that failed.
 func summary(r *Report) string {
 	var words []string
 	for _, result := range order {
@@ -55,13 +55,13 @@ func summary(r *Report) string {
 			words = append(words, fmt.Sprintf("%d %s", n, strings.ToLower(string(result))))
 		}
 	}
-	text := fmt.Sprintf("of %d objects: %s", r.Objects, strings.Join(words, ", "))
+	text := fmt.Sprintf("Of %d objects: %s.", r.Objects, strings.Join(words, ", "))
 	if len(words) == 0 {
-		text = "there are no objects in the checkpoint"
+		text = "The checkpoint holds no objects."
 	}
 	if len(r.Results) > 0 && r.Results[0].Result == capturev1.ResultFailed {
 		first := r.Results[0]
-		text += fmt.Sprintf("; first %s %s (%s)", first.Resource, first.Name, first.Reason)
+		text += fmt.Sprintf(" The first that failed is %s %s (%s).", first.Resource, first.Name, first.Reason)
 	}
 	return text
 }

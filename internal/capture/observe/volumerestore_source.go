@@ -28,8 +28,8 @@ func (o VolumeRestore) source(ctx context.Context, r *capturev1.VolumeRestoreReq
 	// NOTE: whoever may make requests in a namespace may restore what was captured there. For
 	// all else admission asks; where it is not installed, nobody did.
 	case elsewhere(r) && r.Spec.Requester == nil:
-		return volumerestore.Source{Sight: volumerestore.Foreign, What: "the source",
-			Why: "is not of this namespace, and admission did not ask whether the requester may restore it; install the admission policies of area capture"}, nil
+		return volumerestore.Source{Sight: volumerestore.Foreign, What: "The source",
+			Why: "is not of this namespace, and admission did not ask whether the requester may restore it; install the admission policies of area capture, and make another request"}, nil
 	case from.VolumeCaptureRequest != nil:
 		s, err = o.capture(ctx, r, *from.VolumeCaptureRequest)
 	case from.VolumeSnapshotContent != nil:
@@ -100,7 +100,7 @@ func (a artifact) byAnother(by types.UID) bool { return a.By != "" && by != "" &
 
 // foreign is that of an artifact that was made by another than the one who says so.
 func (a artifact) foreign() volumerestore.Source {
-	return volumerestore.Source{Sight: volumerestore.Foreign, What: a.What, Why: "names what another has made"}
+	return volumerestore.Source{Sight: volumerestore.Foreign, What: a.What, Why: "names what another request has made"}
 }
 
 // native says that a capture comes from the namespace that it is in, and not from one that
@@ -153,7 +153,7 @@ func unreadContent(s volumerestore.Source, err error) (volumerestore.Source, err
 		s.Sight = volumerestore.Unfinished
 		s.What += ", whose kind the API server does not serve (install the CRDs of external-snapshotter),"
 	case presence.Forbidden:
-		s.Sight, s.Why = volumerestore.Foreign, "may not be read by the manager"
+		s.Sight, s.Why = volumerestore.Foreign, "cannot be read by the manager; grant it the ClusterRole of area capture, and make another request"
 	default:
 		return s, fmt.Errorf("read content: %w", err)
 	}

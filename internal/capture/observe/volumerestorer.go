@@ -166,19 +166,19 @@ func (o Restorer) volume(ctx context.Context, r *restorer.Restore, s scene, inte
 
 // whose says to whom a PersistentVolume belongs.
 func (s scene) whose(v *corev1.PersistentVolume, uid types.UID) restorer.PV {
-	seen := restorer.PV{Sight: restorer.Strange, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion, Holder: "nobody"}
+	seen := restorer.PV{Sight: restorer.Strange, Name: v.Name, UID: v.UID, ResourceVersion: v.ResourceVersion, Holder: "no claim"}
 	by, moved := v.Spec.ClaimRef, s.moved()
 	if by == nil {
 		return seen
 	}
-	seen.Holder = by.Namespace + "/" + by.Name
+	seen.Holder = "PersistentVolumeClaim " + by.Namespace + "/" + by.Name
 	mark := volumecapture.MarkOf(v).By
 	seen.Parked = mark != "" && by.Name == volumecapture.HolderName(mark)
 	switch {
 	case s.claim != nil && by.UID == s.claim.UID && v.Annotations[capturev1.RestoreAnnotation] == string(uid):
 		seen.Sight, seen.Marked = restorer.ForUs, v.Labels[capturev1.DetachedByLabel] != ""
 	case reclaimed(v):
-		seen.Holder = "nobody any more, and is being reclaimed"
+		seen.Holder = "no claim any more, and is being reclaimed"
 	case moved != nil && by.UID == moved.HolderUID && v.UID == moved.UID:
 		seen.Sight = restorer.Held
 	}

@@ -56,10 +56,10 @@ func (o Restorer) draft(ctx context.Context, w *restorer.World, s scene, node st
 func (o Restorer) drawn(s restorer.Sketch) (*restorer.Intent, *restorer.Trouble) {
 	draft, err := restorer.Draft(s)
 	if s.Class.Provisioner != o.Driver {
-		err = fmt.Errorf("StorageClass %s is of %s, and the capture is held by %s", s.Class.Name, s.Class.Provisioner, o.Driver)
+		err = fmt.Errorf("StorageClass %s is of %s, but the capture is held by %s", s.Class.Name, s.Class.Provisioner, o.Driver)
 	}
 	if err != nil {
-		return nil, &restorer.Trouble{Reason: capturev1.ReasonDriverError, Words: err.Error()}
+		return nil, &restorer.Trouble{Reason: capturev1.ReasonDriverError, Words: "The restorer cannot ask for the volume: " + err.Error() + "."}
 	}
 	return draft, nil
 }

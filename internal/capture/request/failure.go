@@ -11,7 +11,7 @@ import (
 func FailureOf(p *meta.Progress, cleaning fsm.Phase) *capturev1.RequestFailure {
 	move, moved := fsm.LastMove(p, cleaning)
 	if !moved {
-		move.Reason = fsm.Reason(fsm.Lost)
+		move.Reason, move.Message = fsm.Reason(fsm.Lost), "The status was lost, and with it why the request failed."
 	}
 	return &capturev1.RequestFailure{Reason: move.Reason, Message: move.Message}
 }

@@ -70,27 +70,29 @@ func turned(in input) (fsm.Decision, bool) {
 	case in.Obj.Status.Phase:
 		return fsm.Decision{}, false
 	case "":
-		return fsm.Wait(ReasonNotLooked, "requests").In(recheck), true
+		return notLooked("requests", "the request and its claim"), true
 	case Idle:
-		return fsm.Fire(Turned, ReasonNothingToDo).Because("The restorer has nothing left to do."), true
+		return fsm.Fire(Turned, ReasonNothingToDo).Because(idle), true
 	}
 	return fsm.Fire(Turned, ReasonTurned), true
 }
+
+const idle = "The restorer has nothing to do for the request."
 
 func decideIdle(in input) fsm.Decision {
 	w := in.World
 	switch w.aim() {
 	case Claiming:
-		return fsm.Fire(ToClaim, ReasonNoClaim).Because("The restorer makes the claim before the volume.")
+		return fsm.Fire(ToClaim, ReasonNoClaim).Because(makingClaim)
 	case Provisioning:
-		return fsm.Fire(ToProvision, ReasonAsking).Because("The restorer asks the CSI driver for volume %s.", w.Intent.Intent.Plan.Name)
+		return fsm.Fire(ToProvision, ReasonAsking).Because(asking, w.Intent.Intent.Plan.Name)
 	case Moving:
-		return fsm.Fire(ToMove, ReasonMoving).Because("The restorer hands PersistentVolume %s to the claim.", w.PV.Name)
+		return fsm.Fire(ToMove, ReasonMoving).Because(handing, w.PV.Name)
 	case Discarding:
-		return fsm.Fire(ToDiscard, ReasonAbandoned).Because("The request or its claim is gone, or was given up: the restorer deletes what it made for them.")
+		return fsm.Fire(ToDiscard, ReasonAbandoned).Because(discarding)
 	}
 	if w.Request != Wanted { // and a watch tells when that changes
-		return fsm.Wait(ReasonNothingToDo, "requests")
+		return fsm.Wait(ReasonNothingToDo, "requests").Because(idle)
 	}
-	return fsm.Wait(ReasonNothingToDo, "requests").In(recheck)
+	return fsm.Wait(ReasonNothingToDo, "requests").In(recheck).Because(idle)
 }

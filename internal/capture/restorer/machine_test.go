@@ -101,7 +101,7 @@ func discards(do []fsm.Effect) bool {
 func anyRestore(r *rand.Rand, _ fsm.Phase) (*Restore, World) {
 	obj := New("shop", "back", "r1")
 	obj.Status.Volume = pick(r, nil, &Volume{ID: "v1"})
-	obj.Status.Trouble = pick(r, nil, &Trouble{Reason: capturev1.ReasonDriverError})
+	obj.Status.Trouble = pick(r, nil, &Trouble{capturev1.ReasonDriverError, "The CSI driver cannot make the volume: no space."})
 	w := World{
 		Request: pick(r, "", Wanted, Wanted, Wanted, GivenUp, Gone, Elsewhere),
 		Moves:   r.IntN(4) == 0,
@@ -112,7 +112,7 @@ func anyRestore(r *rand.Rand, _ fsm.Phase) (*Restore, World) {
 		},
 		Class:   pick(r, Class{}, Class{Name: "disks"}, Class{Name: "disks", Immediate: true}),
 		Keeper:  pick(r, Keeper{}, Keeper{Needed: true}, Keeper{Needed: true, UID: "keeper"}),
-		Intent:  pick(r, Stored{}, Stored{Sight: presence.Gone}, Stored{Sight: presence.Gone, Draft: intent()}, Stored{Sight: presence.Gone, Flaw: &Trouble{Reason: "A"}}, Stored{Sight: presence.Here, Intent: intent(), UID: "intent", ResourceVersion: "1"}),
+		Intent:  pick(r, Stored{}, Stored{Sight: presence.Gone}, Stored{Sight: presence.Gone, Draft: intent()}, Stored{Sight: presence.Gone, Flaw: &Trouble{"A", "The restorer cannot ask for the volume."}}, Stored{Sight: presence.Here, Intent: intent(), UID: "intent", ResourceVersion: "1"}),
 		PV:      PV{Sight: pick(r, "", NoPV, NoPV, ForUs, Held, Strange), Name: "pv", Marked: r.IntN(3) == 0},
 		Backend: r.IntN(2) == 0,
 	}

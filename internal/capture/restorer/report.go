@@ -3,6 +3,7 @@ package restorer
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -35,7 +36,7 @@ func report(out *Restore, _ input, p fsm.Pass) {
 			continue
 		}
 		if failure := (*Failure)(nil); errors.As(o.Err, &failure) {
-			s.Trouble = &Trouble{capturev1.ReasonDriverError, failure.Error()}
+			s.Trouble = &Trouble{capturev1.ReasonDriverError, "The CSI driver cannot make the volume: " + strings.TrimRight(failure.Error(), ". ") + "."}
 		}
 		if o.Err == nil {
 			s.Volume, s.Trouble = &Volume{}, nil

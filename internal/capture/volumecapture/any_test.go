@@ -96,7 +96,7 @@ func anything(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeCaptureRequest, W
 		obj.Status.Detached = &capturev1.DetachedVolume{Name: "pv1", UID: pick[types.UID](r, "v1", "v1", "v1", "v0"), ReclaimPolicy: pick(r, "Delete", retain)}
 	}
 	if phase == CleaningUp && r.IntN(4) > 0 {
-		obj.Status.Failure = &capturev1.RequestFailure{Reason: capturev1.ReasonDriverError, Message: "no"}
+		obj.Status.Failure = &capturev1.RequestFailure{Reason: capturev1.ReasonDriverError, Message: "The request cannot be done."}
 	}
 	w := anyWorld(r)
 	w.Self = pick(r, phase, phase, phase, Failed)

@@ -1,6 +1,7 @@
 package volumecapture
 
 import (
+	"strings"
 	"time"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -30,7 +31,7 @@ func decidePending(in input) fsm.Decision {
 
 func keeperTaken(in input) fsm.Decision {
 	return fsm.Fire(Refused, capturev1.ReasonNameTaken).
-		Because("ObjectKeeper %s exists and does not follow this request", request.KeeperName(in.Obj.UID))
+		Because("ObjectKeeper %s exists and does not follow this request; make another request.", request.KeeperName(in.Obj.UID))
 }
 
 // capturable says what is wrong with the claim, or what is missing; stop is false if nothing is.
@@ -40,16 +41,16 @@ func capturable(in input) (d fsm.Decision, stop bool) {
 	case w.Claim.Sight == "":
 		return notLooked(in), true
 	case w.Claim.Why == presence.Forbidden || w.Volume.Why == presence.Forbidden:
-		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("the manager may not read PersistentVolumeClaim %s, or its volume", name), true
+		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("The manager may not read PersistentVolumeClaim %s, or its volume; "+grant, name), true
 	case w.Claim.Sight == presence.Gone:
-		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("PersistentVolumeClaim %s does not exist", target(in)), true
+		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("PersistentVolumeClaim %s does not exist.", target(in)), true
 	case origin != nil && origin.ClaimUID != w.Claim.UID:
-		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("PersistentVolumeClaim %s was deleted, and another has its name", name), true
+		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("PersistentVolumeClaim %s was deleted, and another has its name; make another request to capture that one.", name), true
 	case !w.Claim.Bound:
-		return fsm.Wait(ReasonUnbound, "claim").In(recheck).Because("PersistentVolumeClaim %s to be bound to a volume", name), true
+		return fsm.Wait(ReasonUnbound, "claim").In(recheck).Because("Waiting for PersistentVolumeClaim %s to be bound to a volume.", name), true
 	case w.Volume.Driver == "":
 		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
-			Because("PersistentVolume %s is not of a CSI driver", w.Volume.Name), true
+			Because("PersistentVolume %s is not of a CSI driver, so it cannot be captured.", w.Volume.Name), true
 	}
 	return classified(in)
 }
@@ -73,37 +74,43 @@ func classified(in input) (d fsm.Decision, stop bool) {
 		return d, false
 	case ClassMissing:
 		if name := in.Obj.Spec.VolumeSnapshotClassName; name != "" {
-			return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("VolumeSnapshotClass %s does not exist", name), true
+			return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("VolumeSnapshotClass %s does not exist; create it, or name another one, and make another request.", name), true
 		}
-		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("there is no VolumeSnapshotClass for driver %s", driver), true
+		return fsm.Fire(Refused, capturev1.ReasonNotFound).Because("There is no VolumeSnapshotClass for driver %s; create one, and make another request.", driver), true
 	case ClassAmbiguous:
 		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
-			Because("driver %s has several VolumeSnapshotClasses and no default: name one in spec.volumeSnapshotClassName", driver), true
+			Because("Driver %s has several VolumeSnapshotClasses and no default; name one in spec.volumeSnapshotClassName of another request.", driver), true
 	case ClassOfAnother:
 		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
-			Because("VolumeSnapshotClass %s is not of driver %s, which the volume is of", in.Obj.Spec.VolumeSnapshotClassName, driver), true
+			Because("VolumeSnapshotClass %s is not of driver %s, which has the volume; name one of that driver in another request.", in.Obj.Spec.VolumeSnapshotClassName, driver), true
 	case ClassNonsensical:
 		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
-			Because("VolumeSnapshotClass %s names a secret by variables that do not exist", c.Name), true
+			Because("VolumeSnapshotClass %s names a secret by variables that do not exist; correct the class, and make another request.", c.Name), true
 	case ClassUnreadable:
-		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("the manager may not read VolumeSnapshotClasses"), true
+		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("The manager may not read VolumeSnapshotClasses; " + grant), true
 	case ClassUnserved:
 		return notServed(), true
 	}
 	return notLooked(in), true
 }
 
+// grant is what a person can do about rights that the manager lacks.
+const grant = "grant it the ClusterRole of area capture, and make another request."
+
+// cleaning says the same of every step, and of the waits between them: other words would be another write.
+const cleaning = "The manager removes what the request had made."
+
 func notServed() fsm.Decision {
 	return fsm.Wait(ReasonNotServed, "content").In(recheck).
-		Because("the API server to serve snapshot.storage.k8s.io/v1: install the CRDs of external-snapshotter")
+		Because("Waiting for the API server to serve snapshot.storage.k8s.io/v1; install the CRDs of external-snapshotter.")
 }
 
 func notLooked(in input) fsm.Decision {
-	return fsm.Wait(ReasonNotLooked, "claim").In(recheck).Because("PersistentVolumeClaim %s to be read", in.Obj.Spec.Target.Name)
+	return fsm.Wait(ReasonNotLooked, "claim").In(recheck).Because("Waiting for the manager to read PersistentVolumeClaim %s.", in.Obj.Spec.Target.Name)
 }
 
 func decidePreparing(in input) fsm.Decision {
-	const awaited = "its keeper to be there"
+	const awaited = "Waiting for the ObjectKeeper of the request, which will own the capture."
 	switch k := in.World.Keeping; {
 	case k.Sight == presence.Other:
 		return keeperTaken(in)
@@ -133,19 +140,25 @@ func decideCapturing(in input) fsm.Decision {
 	case c.Deleting:
 		return artifactLost()
 	case c.Ready && c.Handle != "":
-		return fsm.Fire(Captured, capturev1.ReasonCompleted).Because("VolumeSnapshotContent %s is the capture", ContentName(in.Obj.UID))
+		return fsm.Fire(Captured, capturev1.ReasonCompleted).Because("VolumeSnapshotContent %s is the capture.", ContentName(in.Obj.UID))
 	case c.Error != "" && in.Obj.Spec.OnTransientError == capturev1.FailAtOnce:
-		return fsm.Fire(GaveUp, capturev1.ReasonDriverError).Because("the driver says: %s", c.Error)
+		return fsm.Fire(GaveUp, capturev1.ReasonDriverError).Because("%s", driverSays(c))
 	case c.Error != "":
 		return fsm.Wait(ReasonDriverRetries, "content").In(recheck).
-			Because("the driver, which reports an error and tries again: see status.error of VolumeSnapshotContent %s", ContentName(in.Obj.UID)).
-			OrLate(fsm.Verdict{Message: captured(in) + "; the driver says: " + c.Error})
+			Because("Waiting for the CSI driver, which reports an error and tries again; status.error of VolumeSnapshotContent %s has it.", ContentName(in.Obj.UID)).
+			OrLate(fsm.Verdict{Message: captured(in) + " " + driverSays(c)})
 	}
 	return capturing(in)
 }
 
+// driverSays repeats an error, which may change from try to try: it is for the end of a request only.
+func driverSays(c Content) string {
+	return "The CSI driver says: " + strings.TrimRight(c.Error, ". \n") + "."
+}
+
 func artifactLost() fsm.Decision {
-	return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost).Because("somebody deleted what the request had made, or its keeper")
+	return fsm.Fire(GaveUp, capturev1.ReasonArtifactLost).
+		Because("What the request had made, or its ObjectKeeper, was deleted by somebody else; make another request.")
 }
 
 // snapshottable says what keeps the content from being made.
@@ -153,9 +166,9 @@ func snapshottable(in input) (d fsm.Decision, stop bool) {
 	switch c := in.World.Content; {
 	case c.Sight == presence.Other:
 		return fsm.Fire(GaveUp, capturev1.ReasonNameTaken).
-			Because("VolumeSnapshotContent %s exists and is not of this request", ContentName(in.Obj.UID)), true
+			Because("VolumeSnapshotContent %s exists and is not of this request; make another request.", ContentName(in.Obj.UID)), true
 	case c.Why == presence.Forbidden:
-		return fsm.Fire(GaveUp, capturev1.ReasonForbidden).Because("the manager may not read VolumeSnapshotContents"), true
+		return fsm.Fire(GaveUp, capturev1.ReasonForbidden).Because("The manager may not read VolumeSnapshotContents; " + grant), true
 	}
 	return d, false
 }
@@ -169,7 +182,7 @@ func capturing(in input) fsm.Decision {
 }
 
 func captured(in input) string {
-	return "VolumeSnapshotContent " + ContentName(in.Obj.UID) + " to be ready to use"
+	return "Waiting for VolumeSnapshotContent " + ContentName(in.Obj.UID) + " to be ready to use."
 }
 
 // snapshot makes the content. The claim is looked at once more: what was true when the
@@ -214,7 +227,7 @@ func decideCleaningUp(in input) fsm.Decision {
 }
 
 func cleaningUp(in input) fsm.Decision {
-	const awaited = "what was made to be deleted"
+	const awaited = cleaning
 	failure := in.Obj.Status.Failure
 	if failure == nil { // in the pass that gave up, or with a status that was lost
 		return fsm.Save(ReasonCleaningUp).Because(awaited)

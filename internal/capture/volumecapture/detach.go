@@ -22,13 +22,13 @@ func detachable(in input) (d fsm.Decision, stop bool) {
 		return d, false
 	case w.Volume.Deleting:
 		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
-			Because("PersistentVolume %s is being deleted, and nothing but its claim keeps it", w.Volume.Name), true
+			Because("PersistentVolume %s is being deleted, and only its claim keeps it, so it cannot be detached.", w.Volume.Name), true
 	case w.Holder.Sight == presence.Other:
 		return fsm.Fire(Refused, capturev1.ReasonNameTaken).
-			Because("PersistentVolumeClaim %s, which would hold the volume, exists and is not of this request", HolderName(in.Obj.UID)), true
+			Because("PersistentVolumeClaim %s, which would hold the volume, exists and is not of this request; make another request.", HolderName(in.Obj.UID)), true
 	case w.Volume.Mark.By != "" && w.Volume.Mark.By != in.Obj.UID:
 		return fsm.Fire(Refused, capturev1.ReasonInvalidTarget).
-			Because("PersistentVolume %s is being detached by another request", w.Volume.Name), true
+			Because("PersistentVolume %s is being detached by another request.", w.Volume.Name), true
 	case !w.Users.Looked || w.Holder.Sight == "":
 		return notLooked(in), true
 	case w.Users.Pod != "":
@@ -38,7 +38,7 @@ func detachable(in input) (d fsm.Decision, stop bool) {
 }
 
 func usedBy(in input) string {
-	return "pod " + in.World.Users.Pod + " uses PersistentVolumeClaim " + in.Obj.Spec.Target.Name
+	return "Pod " + in.World.Users.Pod + " uses PersistentVolumeClaim " + in.Obj.Spec.Target.Name + "; stop it, and make another request."
 }
 
 // decideDetaching finds from the volume, the claim and the holder which step is next. The
@@ -48,7 +48,7 @@ func decideDetaching(in input) fsm.Decision {
 	switch {
 	case held(in) && w.Volume.Policy == w.Volume.Mark.Policy:
 		return fsm.Fire(Captured, capturev1.ReasonCompleted).
-			Because("PersistentVolume %s is the capture, held by PersistentVolumeClaim %s", w.Volume.Name, HolderName(in.Obj.UID))
+			Because("PersistentVolume %s is the capture, held by PersistentVolumeClaim %s.", w.Volume.Name, HolderName(in.Obj.UID))
 	case s.Detached == nil || s.Origin == nil:
 		return fsm.Save(ReasonDetaching).Because("%s", detached(in))
 	case !looked(w) || outdated(in):
@@ -75,7 +75,7 @@ func detaching(in input) fsm.Decision {
 }
 
 func detached(in input) string {
-	return "the volume to be held by PersistentVolumeClaim " + HolderName(in.Obj.UID)
+	return "Waiting for PersistentVolumeClaim " + HolderName(in.Obj.UID) + " to hold the volume."
 }
 
 // do is one step.
@@ -110,7 +110,7 @@ func take(in input) fsm.Decision {
 		return detaching(in)
 	case w.Claim.Deleting:
 		return fsm.Wait(ReasonClaimGoing, "claim").In(recheck).
-			Because("PersistentVolumeClaim %s, which is deleted, to be gone: a pod may still use it", in.Obj.Spec.Target.Name)
+			Because("Waiting for PersistentVolumeClaim %s, which is being deleted, to be gone; stop the pod that uses it, if there is one.", in.Obj.Spec.Target.Name)
 	case w.Volume.Deleting, w.Volume.ClaimUID != w.Claim.UID:
 		return boundElsewhere(in)
 	case !w.Users.Looked:
@@ -127,12 +127,12 @@ func take(in input) fsm.Decision {
 
 func boundElsewhere(in input) fsm.Decision {
 	return fsm.Fire(GaveUp, capturev1.ReasonInvalidTarget).
-		Because("PersistentVolume %s is being deleted, or bound to another claim by now", in.World.Volume.Name)
+		Because("PersistentVolume %s is being deleted, or is bound to another claim by now.", in.World.Volume.Name)
 }
 
 func holderTaken(in input) fsm.Decision {
 	return fsm.Fire(GaveUp, capturev1.ReasonNameTaken).
-		Because("PersistentVolumeClaim %s, which would hold the volume, exists and is not of this request", HolderName(in.Obj.UID))
+		Because("PersistentVolumeClaim %s, which would hold the volume, exists and is not of this request; make another request.", HolderName(in.Obj.UID))
 }
 
 // hold gives the volume to its holder, and then its policy back.
@@ -165,7 +165,7 @@ func held(in input) bool {
 // unmarked takes the mark back if the claim was not touched. Otherwise the volume stays as it
 // is: it keeps its data, and a person must say whose it is.
 func unmarked(in input) (d fsm.Decision, stop bool) {
-	const awaited = "what was made to be deleted"
+	const awaited = cleaning
 	w := in.World
 	switch {
 	case w.Volume.Sight == "", w.Claim.Sight == "":

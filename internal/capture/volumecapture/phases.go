@@ -54,7 +54,7 @@ type input = fsm.Input[*capturev1.VolumeCaptureRequest, World]
 var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 	Kind:    "VolumeCaptureRequest",
 	OneShot: true,
-	Lost:    lost, LostMessage: "the status was lost after the work had begun; look whether the capture is there, and make another request if it is not",
+	Lost:    lost, LostMessage: "The status was lost after the work had begun; look whether the capture exists, and make another request if it does not.",
 	Report: report,
 	Wakes: []fsm.Wake{
 		{Name: "claim", By: fsm.ByWatch},
@@ -128,5 +128,5 @@ func deadline(in input) time.Time { return request.Deadline(in.Obj, in.Obj.Spec.
 
 // beingDeleted holds a request that is on its way out: its keeper sees to what it made.
 func beingDeleted(in input) (string, bool) {
-	return "the request, which is being deleted, to be gone", in.Obj.DeletionTimestamp != nil
+	return "The request is being deleted; its ObjectKeeper decides for how long the capture stays.", in.Obj.DeletionTimestamp != nil
 }

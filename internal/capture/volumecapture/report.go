@@ -99,5 +99,5 @@ func leftBehind(in input) string {
 	if d == nil || v.Mark.By != in.Obj.UID || claimed(in) && !in.World.Claim.Deleting {
 		return ""
 	}
-	return "; PersistentVolume " + d.Name + " is left with reclaim policy Retain, before it was " + d.ReclaimPolicy
+	return " PersistentVolume " + d.Name + " is left with reclaim policy Retain; before, it was " + d.ReclaimPolicy + "."
 }

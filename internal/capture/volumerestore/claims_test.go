@@ -33,13 +33,13 @@ func TestWhatSpeaksAgainstARestore(t *testing.T) {
 // TestAReservedClaimIsLeft: what was restored with it waits for it. Where it is left, the words say so.
 func TestAReservedClaimIsLeft(t *testing.T) {
 	in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
-	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonDeadlineExceeded, Message: "too late"}
+	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonDeadlineExceeded, Message: "Too late."}
 	in.World.Claim = Claim{Sight: presence.Here, UID: "claim", ResourceVersion: "1", Reserved: true}
-	if d := decideCleaningUp(in); len(d.Do) > 0 || d.On != Cleaned || !strings.HasPrefix(d.Message, "too late; PersistentVolumeClaim data is left") {
+	if d := decideCleaningUp(in); len(d.Do) > 0 || d.On != Cleaned || !strings.HasPrefix(d.Message, "Too late. PersistentVolumeClaim data is left") {
 		t.Errorf("%s %v %s", d.On, d.Do, d.Message)
 	}
 	in.World.Claim = Claim{Sight: presence.Gone}
-	if d := decideCleaningUp(in); d.On != Cleaned || d.Message != "too late" {
+	if d := decideCleaningUp(in); d.On != Cleaned || d.Message != "Too late." {
 		t.Errorf("%s %s", d.On, d.Message)
 	}
 }

@@ -33,7 +33,7 @@ func TestFaultAnyVolumeWillDo(t *testing.T) {
 		if in.World.Claim.Volume != "" {
 			return fsm.Fire(Bound, capturev1.ReasonCompleted)
 		}
-		return fsm.Wait(ReasonRestoring, "claims")
+		return fsm.Wait(ReasonRestoring, "claims").Because(keeping)
 	})
 	fsmtest.Caught(t, b.ExploreIn(Restoring), "calls a restore done that is not")
 }

@@ -132,7 +132,7 @@ func anyRestore(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeRestoreRequest,
 		Claim: Claim{
 			Sight: pick(r, "", presence.Gone, presence.Gone, presence.Here, presence.Here, presence.Other), UID: "claim", ResourceVersion: "1", Deleting: r.IntN(6) == 0, Reserved: r.IntN(3) == 0,
 			Volume:  pick(r, "", TheRestored, Another, Awaiting),
-			Trouble: pick(r, "", "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed), Words: "no space",
+			Trouble: pick(r, "", "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed), Words: "The CSI driver cannot make the volume: no space.",
 		},
 		Probe: Probe{Sight: pick(r, "", NoProbe, ProbeRuns, ProbePassed, ProbeFailed, ProbeTaken), UID: "job", ResourceVersion: "1", Deleting: r.IntN(3) == 0},
 	}
@@ -205,7 +205,7 @@ func TestDriverErrorPath(t *testing.T) {
 	}
 	b.Settle = func(r *capturev1.VolumeRestoreRequest, w World) World {
 		if r.Status.Phase == Restoring && w.Claim.empty() {
-			w.Claim.Trouble, w.Claim.Words, w.Claim.ResourceVersion = capturev1.ReasonDriverError, "no space", "2"
+			w.Claim.Trouble, w.Claim.Words, w.Claim.ResourceVersion = capturev1.ReasonDriverError, "The CSI driver cannot make the volume: no space.", "2"
 			return w
 		}
 		return Settle(r, w)

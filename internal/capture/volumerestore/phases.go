@@ -66,7 +66,7 @@ func deadline(in input) time.Time { return request.Deadline(in.Obj, in.Obj.Spec.
 var Machine = fsm.Machine[*capturev1.VolumeRestoreRequest, World]{
 	Kind:    "VolumeRestoreRequest",
 	OneShot: true,
-	Lost:    lost, LostMessage: "the status was lost after the request had begun; look whether the claim is there, and make another request if it is not",
+	Lost:    lost, LostMessage: "The status was lost after the request had begun; look whether the claim exists, and make another request if it does not.",
 	Report: report,
 	Wakes: []fsm.Wake{
 		{Name: "captures", By: fsm.ByWatch},

@@ -50,6 +50,6 @@ func leftBehind(in input) string {
 	if c := in.World.Claim; !c.empty() || !c.Reserved {
 		return ""
 	}
-	return "; " + claimName(in) + " is left, or what waits for it would be given an empty one. " +
-		"If it is not bound by now, delete what waits for it, then the claim, and restore again"
+	return " " + claimName(in) + " is left, or what waits for it would be given an empty one. " +
+		"If it is not bound by now, delete what waits for it, then the claim, and restore again."
 }

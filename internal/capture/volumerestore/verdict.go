@@ -30,22 +30,22 @@ func refused(in input) verdict {
 	w := in.World
 	switch {
 	case w.Keeping.Sight == presence.Other:
-		return because(capturev1.ReasonNameTaken, "ObjectKeeper %s follows something else", request.KeeperName(in.Obj.UID))
+		return because(capturev1.ReasonNameTaken, "ObjectKeeper %s exists and does not follow this request; make another request.", request.KeeperName(in.Obj.UID))
 	case w.Claim.Sight == presence.Other:
 		return taken(in)
 	}
 	s := w.Source
 	switch s.Sight {
 	case Missing:
-		return because(capturev1.ReasonNotFound, "there is no %s", s.What)
+		return because(capturev1.ReasonNotFound, "%s does not exist.", s.What)
 	case NotReady:
-		return because(capturev1.ReasonSourceNotReady, "%s %s", s.What, s.Why)
+		return because(capturev1.ReasonSourceNotReady, "%s %s.", s.What, s.Why)
 	case Foreign:
-		return because(capturev1.ReasonForbidden, "%s %s", s.What, s.Why)
+		return because(capturev1.ReasonForbidden, "%s %s.", s.What, s.Why)
 	case Consumed:
-		return because(capturev1.ReasonSourceConsumed, "%s was restored before: %s", s.What, s.Why)
+		return because(capturev1.ReasonSourceConsumed, "%s was restored before: %s.", s.What, s.Why)
 	case Unfit:
-		return because(capturev1.ReasonInvalidTarget, "%s %s", s.What, s.Why)
+		return because(capturev1.ReasonInvalidTarget, "%s %s.", s.What, s.Why)
 	case Ready:
 		return unfit(in)
 	}
@@ -53,7 +53,7 @@ func refused(in input) verdict {
 }
 
 func taken(in input) verdict {
-	return because(capturev1.ReasonNameTaken, "PersistentVolumeClaim %s exists and was not made for this request", in.Obj.Spec.VolumeClaimTemplate.Name)
+	return because(capturev1.ReasonNameTaken, "PersistentVolumeClaim %s exists and was not made for this request; delete it, or name another claim, and make another request.", in.Obj.Spec.VolumeClaimTemplate.Name)
 }
 
 // unfit is what speaks against a claim like this from a source like that.
@@ -63,15 +63,15 @@ func unfit(in input) verdict {
 	moved := s.Resolved.Volume != nil
 	switch mode := modeOf(t.VolumeMode); {
 	case moved && in.Obj.Spec.Rehearsal != nil:
-		return because(capturev1.ReasonInvalidTarget, "%s would be moved, and go with the rehearsal: it is the only copy", s.What)
+		return because(capturev1.ReasonInvalidTarget, "%s would be moved and deleted with the rehearsal, though it is the only copy; rehearse with a snapshot.", s.What)
 	case s.Mode != "" && s.Mode != mode:
-		return because(capturev1.ReasonInvalidTarget, "%s was captured with volumeMode %s, and the claim asks for %s", s.What, s.Mode, mode)
+		return because(capturev1.ReasonInvalidTarget, "%s was captured with volumeMode %s, but the claim asks for %s; make another request that asks for the same.", s.What, s.Mode, mode)
 	case moved && s.Capacity != nil && asked.Cmp(*s.Capacity) > 0:
-		return because(capturev1.ReasonInvalidTarget, "%s has %s, and the claim asks for %s", s.What, s.Capacity, &asked)
+		return because(capturev1.ReasonInvalidTarget, "%s has a capacity of %s, but the claim asks for %s; make another request that asks for no more.", s.What, s.Capacity, &asked)
 	case moved:
 		return verdict{}
 	case s.Resolved.RestoreSize != nil && asked.Cmp(*s.Resolved.RestoreSize) < 0:
-		return because(capturev1.ReasonTooSmall, "%s needs %s, and the claim asks for %s", s.What, s.Resolved.RestoreSize, &asked)
+		return because(capturev1.ReasonTooSmall, "%s needs %s, but the claim asks for %s; make another request that asks for as much.", s.What, s.Resolved.RestoreSize, &asked)
 	}
 	return misclassed(in)
 }
@@ -81,11 +81,11 @@ func misclassed(in input) verdict {
 	c, driver := in.World.Source.Class, in.World.Source.Resolved.Driver
 	switch {
 	case c.Missing && c.Name == "":
-		return because(capturev1.ReasonNotFound, "the claim names no StorageClass, and there is no default")
+		return because(capturev1.ReasonNotFound, "The claim names no StorageClass, and there is no default; name one in another request.")
 	case c.Missing:
-		return because(capturev1.ReasonNotFound, "there is no StorageClass %s", c.Name)
+		return because(capturev1.ReasonNotFound, "StorageClass %s does not exist; create it, or name another one, and make another request.", c.Name)
 	case c.Provisioner != "" && c.Provisioner != driver:
-		return because(capturev1.ReasonInvalidTarget, "StorageClass %s is of %s, and the capture is held by %s", c.Name, c.Provisioner, driver)
+		return because(capturev1.ReasonInvalidTarget, "StorageClass %s is of %s, but the capture is held by %s; name a class of that driver in another request.", c.Name, c.Provisioner, driver)
 	}
 	return verdict{}
 }
@@ -106,7 +106,7 @@ func troubled(in input) verdict {
 	case c.Sight != presence.Here:
 		return verdict{}
 	case c.Volume == Another:
-		return because(capturev1.ReasonWrongVolume, "PersistentVolumeClaim %s was bound to a volume that was not restored", in.Obj.Spec.VolumeClaimTemplate.Name)
+		return because(capturev1.ReasonWrongVolume, "PersistentVolumeClaim %s was bound to a volume that was not made by this restore; look who made it, and make another request.", in.Obj.Spec.VolumeClaimTemplate.Name)
 	case c.Trouble == capturev1.ReasonSourceConsumed:
 		return verdict{c.Trouble, c.Words}
 	case c.Trouble != "" && in.Obj.Spec.OnTransientError == capturev1.FailAtOnce:

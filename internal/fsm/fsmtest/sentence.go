@@ -3,7 +3,6 @@ package fsmtest
 import (
 	"fmt"
 	"regexp"
-	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
@@ -12,17 +11,10 @@ import (
 // ends with a period, or where a long one was cut off.
 var sentence = regexp.MustCompile(`(?s)^([^a-z\s]|[a-z]+[^a-z\s,;:]).*[.…]$`)
 
-// fragments are the kinds whose messages are still to be written as sentences.
-var fragments = []string{"ObjectKeeper", "ManifestCaptureRequest", "ManifestRestoreRequest",
-	"VolumeCaptureRequest", "VolumeRestoreRequest", "Restore"}
-
 // speaks says that whatever a status gets to say about a step is a sentence for the person who is paged.
 // A move may do without: what is awaited after it says more.
 func (x explorer[T, W]) speaks(in fsm.Input[T, W], s fsm.Step[T]) error {
 	d, p := s.Decision, s.Obj.GetProgress()
-	if slices.Contains(fragments, x.Machine.Kind) {
-		return nil
-	}
 	if x.Machine.Phases[p.Phase].Decide != nil && !sentence.MatchString(d.Message) {
 		return fmt.Errorf("%s waits or acts without a sentence that says why: %s %q", p.Phase, d.Reason, d.Message)
 	}

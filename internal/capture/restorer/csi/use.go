@@ -23,9 +23,9 @@ func Restore(ctx context.Context, d Driver, p restorer.Plan, secrets map[string]
 	case made.ID == "":
 		return made.Volume, errors.New("the driver answered without a volume")
 	case made.Snapshot != p.Snapshot:
-		wrong = "the driver made a volume that is not from the snapshot"
+		wrong = "it made one that is not from the snapshot"
 	case made.Capacity > 0 && made.Capacity < p.Bytes:
-		wrong = fmt.Sprintf("the driver made a volume of %d bytes, and %d were asked for", made.Capacity, p.Bytes)
+		wrong = fmt.Sprintf("it made one of %d bytes, and %d were asked for", made.Capacity, p.Bytes)
 	default:
 		return made.Volume, nil
 	}
