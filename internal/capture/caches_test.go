@@ -1,62 +1,23 @@
 package capture
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/kube/setuptest"
 )
-
-func caches(t *testing.T, declared []kube.Cached) kube.Caches {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := kube.NewCaches("capture", scheme, declared...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func TestCachesHaveWhatWakesAndIndexesNeed(t *testing.T) {
-	c, waker := caches(t, Caches()), &kube.Waker{}
-	for _, w := range slices.Concat(KeeperWakes(waker), VolumeCaptureWakes(Defaults(), waker), VolumeRestoreWakes(), ManifestCaptureWakes(waker), ManifestRestoreWakes(waker)) {
-		if w.Of == nil {
-			continue
-		}
-		if err := c.Check(w.Of); err != nil {
-			t.Errorf("wake %s: %v", w.Name, err)
-		}
-	}
-	for _, i := range Indexes() {
-		if err := c.Check(i.Of); err != nil {
-			t.Errorf("index %s: %v", i.Name, err)
-		}
-	}
-	if c.Check(&corev1.PersistentVolumeClaim{}) == nil {
-		t.Error("claims are cached whole; their names are enough")
-	}
-}
 
 // TestAStrippedClaimLeadsToItsRestore: what the restorer keeps of a claim is all that it looks at.
 func TestAStrippedClaimLeadsToItsRestore(t *testing.T) {
-	c := caches(t, restorerCaches())
-	for _, w := range RestorerWakes() {
-		if err := c.Check(w.Of); err != nil {
-			t.Fatalf("wake %s: %v", w.Name, err)
-		}
+	restorer := setuptest.Wiring{Wakes: RestorerWakes(), Area: kube.AreaSetup{AddToScheme: AddToScheme, Caches: restorerCaches()}}
+	if err := restorer.Cached(); err != nil {
+		t.Fatal(err)
 	}
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{

@@ -69,6 +69,18 @@ func Reserved(find func(ctx context.Context, cached read.Reader, target reserve.
 	}}
 }
 
+// Child wakes the owner that controls a child which was changed or removed, by the wake "children". That
+// one was made is no news: the owner's controller made it and is about to look.
+func Child(kind client.Object, owner schema.GroupVersionKind) Wake {
+	return Wake{Name: "children", Of: kind, Silent: true, Find: func(_ context.Context, _ read.Reader, obj client.Object) []read.Key {
+		ref := metav1.GetControllerOf(obj)
+		if ref == nil || schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind) != owner {
+			return nil
+		}
+		return []read.Key{{Namespace: obj.GetNamespace(), Name: ref.Name}}
+	}}
+}
+
 // CheckWakes says whether a machine's wakes are all set up, and nothing else is.
 func CheckWakes(declared []fsm.Wake, made []Wake) error {
 	for _, d := range declared {

@@ -67,6 +67,29 @@ func TestAChangeWakesWhomItLeftAndWhomItCameTo(t *testing.T) {
 	}
 }
 
+func TestAChildWakesWhoControlsIt(t *testing.T) {
+	lamp := schema.GroupVersionKind{Group: "test.statecraft.dev", Version: "v1alpha1", Kind: "Lamp"}
+	w, owner := Child(&corev1.Pod{}, lamp), &metav1.ObjectMeta{Name: "lamp", UID: "1"}
+	of := func(gvk schema.GroupVersionKind) client.Object {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "room", Name: "bulb", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, gvk)},
+		}}
+	}
+	if diff := cmp.Diff([]read.Key{{Namespace: "room", Name: "lamp"}}, w.Keys(t.Context(), nil, of(lamp), nil)); diff != "" {
+		t.Error(diff)
+	}
+	if keys := w.Keys(t.Context(), nil, nil, of(lamp)); keys != nil {
+		t.Errorf("a child that was just made wakes %v", keys)
+	}
+	other := lamp
+	other.Group = "example.com"
+	for _, obj := range []client.Object{of(other), &corev1.Pod{}} {
+		if keys := w.Keys(t.Context(), nil, obj, obj); keys != nil {
+			t.Errorf("a child of somebody else wakes %v", keys)
+		}
+	}
+}
+
 func TestALeaseWakesByItsTarget(t *testing.T) {
 	target := reserve.Ref{Kind: "Lamp.test.statecraft.dev", Namespace: "room", Name: "lamp", UID: "1"}
 	w := Reserved(func(_ context.Context, _ read.Reader, of reserve.Ref) []read.Key {

@@ -7,51 +7,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
-	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
-
-func caches(t *testing.T) kube.Caches {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := kube.NewCaches("valkey", scheme, append(Caches(), kube.ReservationLeases("system"))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func TestCachesHaveWhatWakesAndIndexesNeed(t *testing.T) {
-	c := caches(t)
-	for _, w := range append(ClusterWakes(&kube.Waker{}), UpgradeWakes()...) {
-		if w.Of == nil {
-			continue
-		}
-		if err := c.Check(w.Of); err != nil {
-			t.Errorf("wake %s: %v", w.Name, err)
-		}
-	}
-	for _, i := range Indexes() {
-		if err := c.Check(i.Of); err != nil {
-			t.Errorf("index %s: %v", i.Name, err)
-		}
-	}
-}
 
 // TestCachesShowWhatIsOurs: everything that the area makes, and the pods that are made by it, have the label by
 // which caches select; objects of others are not held.
 func TestCachesShowWhatIsOurs(t *testing.T) {
-	c := caches(t)
+	c, err := wiring().Caches()
+	if err != nil {
+		t.Fatal(err)
+	}
 	of := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: valkeyv1.ValkeyClusterSpec{Masters: 3}}
 	for _, child := range (spec.Builder{NodeImage: "node"}).Children(of, 3) {
 		if !c.Shows(child.(client.Object)) {

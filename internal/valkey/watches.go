@@ -24,8 +24,10 @@ func kindOf(name string) schema.GroupKind {
 
 // ClusterWakes are what wakes a cluster: waker is that of its sampler and workers.
 func ClusterWakes(waker *kube.Waker) []kube.Wake {
+	owner := valkeyv1.GroupVersion.WithKind("ValkeyCluster")
 	return []kube.Wake{
-		watchChild(&corev1.Service{}), watchChild(&corev1.ConfigMap{}), watchChild(&policyv1.PodDisruptionBudget{}), watchChild(&appsv1.StatefulSet{}),
+		kube.Child(&corev1.Service{}, owner), kube.Child(&corev1.ConfigMap{}, owner),
+		kube.Child(&policyv1.PodDisruptionBudget{}, owner), kube.Child(&appsv1.StatefulSet{}, owner),
 		{Name: "pods", Of: &corev1.Pod{}, Find: clusterOf},
 		{Name: "upgrades", Of: &valkeyv1.ValkeyUpgrade{}, Find: upgraded},
 		{Name: "valkey", Waker: waker},
@@ -54,18 +56,6 @@ func UpgradeWakes() []kube.Wake {
 			return upgradesOf(ctx, cached, target.Namespace, target.Name)
 		}),
 	}
-}
-
-// watchChild wakes the cluster that controls a child that was changed or removed. That one was made
-// is no news: the cluster's controller made it and is about to look.
-func watchChild(kind client.Object) kube.Wake {
-	return kube.Wake{Name: "children", Of: kind, Silent: true, Find: func(_ context.Context, _ read.Reader, obj client.Object) []read.Key {
-		owner := metav1.GetControllerOf(obj)
-		if owner == nil || owner.Kind != "ValkeyCluster" || owner.APIVersion != valkeyv1.GroupVersion.String() {
-			return nil
-		}
-		return []read.Key{{Namespace: obj.GetNamespace(), Name: owner.Name}}
-	}}
 }
 
 // clusterOf is the cluster whose name a pod bears. Whether the pod is really its own is for
