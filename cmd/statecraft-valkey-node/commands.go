@@ -21,7 +21,6 @@ func run(ctx context.Context, args []string) error {
 	set.StringVar(&r.Live, "live", "", "configuration that is changed while servers run, if there is any")
 	set.StringVar(&r.Rendered, "rendered", "", "where to write the configuration of this server; default statecraft.conf in the data directory")
 	set.StringVar(&r.IP, "announce-ip", os.Getenv("POD_IP"), "address that others shall use; default $POD_IP")
-	set.StringVar(&r.AcceptLoss, "accept-loss-file", "", "file with IDs of servers that may start empty although replicas may hold their data")
 	set.DurationVar(&r.Patience, "patience", 0, "how long to wait for others before giving up; default four times the node timeout and 10s")
 	peers := set.String("peers", "", "host:port, comma-separated, where other servers may be found; a name stands for all its addresses")
 	access(set, &r.Access)

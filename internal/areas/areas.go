@@ -44,14 +44,6 @@ func Find(name string) (Area, bool) {
 	return Area{}, false
 }
 
-// Names are those of all areas.
-func Names() (names []string) {
-	for _, a := range All() {
-		names = append(names, a.Name)
-	}
-	return names
-}
-
 // Default is an area with the default of every flag.
 func (a Area) Default() kube.AreaSetup {
 	return a.Setup(flag.NewFlagSet(a.Name, flag.ContinueOnError))()

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi"
+	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi/csifake"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
@@ -58,7 +58,7 @@ func TestRestorerRestsOnWhatIsNotItsOwn(t *testing.T) {
 	done, others := restoring("done", "r1", volumerestore.Succeeded, disks.Driver), restoring("others", "r2", volumerestore.Restoring, "another.example.com")
 	failed := restoring("failed", "r4", volumerestore.Failed, disks.Driver)
 	e := restoreEnv(t, interceptor.Funcs{}, done, others, failed)
-	r := NewRestorer(e, csi.NewFake(), disks)
+	r := NewRestorer(e, csifake.New(), disks)
 	rests := func() {
 		for _, key := range []reconcile.Request{
 			{NamespacedName: RestoreKey("shop", "done", "r1", "data")},
@@ -108,7 +108,7 @@ func TestUsersAreToldWhatTheAPIServerRefuses(t *testing.T) {
 	e := restoreEnv(t, refuses, restoring("back", "r1", volumerestore.Restoring, disks.Driver), class)
 	heard := &told{}
 	e.Events = heard
-	r := NewRestorer(e, csi.NewFake(), disks)
+	r := NewRestorer(e, csifake.New(), disks)
 	for range 4 {
 		if _, err := r.Pass(t.Context(), RestoreKey("shop", "back", "r1", "data")); err != nil {
 			t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -30,8 +28,6 @@ type Run struct {
 	// Peers are host:port where servers of the cluster may be found, as by the name of
 	// a headless Service.
 	Peers []string
-	// AcceptLoss is a file of IDs of servers that may start empty whatever replicas hold.
-	AcceptLoss string
 	// Patience is how long to wait for others before giving up; 0 is long enough for an
 	// automatic failover.
 	Patience time.Duration
@@ -78,12 +74,6 @@ func (r *Run) prepare(ctx context.Context) (program, rendered string, err error)
 	here.Known = known
 	if here.Data, err = data(settings); err != nil {
 		return "", "", err
-	}
-	if known != nil {
-		here.Accepted, err = r.accepted(known.Self.ID)
-		if err != nil {
-			return "", "", err
-		}
 	}
 	return program, rendered, r.await(ctx, here, settings.NodesConf, settings.Timeout)
 }
@@ -161,20 +151,4 @@ func (r *Run) users(s *config.Server, dir string) error {
 	s.Users = filepath.Join(dir, usersFile)
 	s.Primary = config.Login{User: access.Replication, Password: all.Replication[0]}
 	return replace(s.Users, access.File(all.Users(s.Version), own.Newest()), 0o600)
-}
-
-// accepted says that somebody wrote down that the server may start without what
-// replicas may hold.
-func (r *Run) accepted(id string) (bool, error) {
-	if r.AcceptLoss == "" {
-		return false, nil
-	}
-	text, err := os.ReadFile(r.AcceptLoss)
-	if os.IsNotExist(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read accepted losses: %w", err)
-	}
-	return slices.Contains(strings.Fields(string(text)), id), nil
 }

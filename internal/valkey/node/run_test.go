@@ -32,7 +32,7 @@ func home(t *testing.T, version string, files map[string]string) *Run {
 		}
 	}
 	return &Run{Program: filepath.Join(dir, "server"), Config: filepath.Join(dir, "valkey.conf"), IP: "127.0.0.1",
-		Patience: time.Millisecond, AcceptLoss: filepath.Join(dir, "accepted"), Say: func(string) {}}
+		Patience: time.Millisecond, Say: func(string) {}}
 }
 
 // A primary that lost its data does not open its port while a replica may hold it.
@@ -42,12 +42,10 @@ func TestAnEmptyPrimaryDoesNotStart(t *testing.T) {
 		err   error
 	}{
 		"it is empty, and its replica does not answer": {map[string]string{"nodes.conf": primaryLine + followerLine}, ErrRefused},
-		"it has its data":                      {map[string]string{"nodes.conf": primaryLine + followerLine, "appendonlydir/a.aof": "x"}, nil},
-		"it has only a table of contents":      {map[string]string{"nodes.conf": primaryLine + followerLine, "appendonlydir/a.manifest": "x"}, ErrRefused},
-		"it has no replica":                    {map[string]string{"nodes.conf": primaryLine}, nil},
-		"somebody accepts the loss":            {map[string]string{"nodes.conf": primaryLine + followerLine, "accepted": selfID}, nil},
-		"somebody accepts the loss of another": {map[string]string{"nodes.conf": primaryLine + followerLine, "accepted": followerID}, ErrRefused},
-		"it has no memory":                     {map[string]string{}, nil},
+		"it has its data":                 {map[string]string{"nodes.conf": primaryLine + followerLine, "appendonlydir/a.aof": "x"}, nil},
+		"it has only a table of contents": {map[string]string{"nodes.conf": primaryLine + followerLine, "appendonlydir/a.manifest": "x"}, ErrRefused},
+		"it has no replica":               {map[string]string{"nodes.conf": primaryLine}, nil},
+		"it has no memory":                {map[string]string{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, _, err := home(t, "8.1.1", tc.files).prepare(t.Context()); !errors.Is(err, tc.err) {

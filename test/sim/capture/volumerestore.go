@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi"
+	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi/csifake"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/harness"
@@ -89,7 +89,7 @@ type volumeRestoreStory struct {
 	volumeRestoreTale
 	world           *sim.World
 	storage         *storage
-	driver          *csi.Fake
+	driver          *csifake.Driver
 	request, second *capturev1.VolumeRestoreRequest
 	volume          *corev1.PersistentVolume // the one that is moved
 	holds           bool                     // the driver is at work
@@ -99,7 +99,7 @@ type volumeRestoreStory struct {
 const sourceHandle = "snapshot-source"
 
 func (t volumeRestoreTale) open(w *sim.World) *sim.Play {
-	s := &volumeRestoreStory{volumeRestoreTale: t, world: w, storage: newStorage(w), driver: csi.NewFake(sourceHandle), claims: map[string]bool{}}
+	s := &volumeRestoreStory{volumeRestoreTale: t, world: w, storage: newStorage(w), driver: csifake.New(sourceHandle), claims: map[string]bool{}}
 	s.driver.Fail = s.refuses
 	s.holds = t.deleted
 	s.request, s.second = s.newRequest("back"), s.newRequest("again")

@@ -22,6 +22,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi"
+	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi/csifake"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -59,7 +60,7 @@ func (r restores) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 // callDriver takes every call of the driver across the boundary.
 type callDriver struct {
 	cell *sim.Cell
-	fake *csi.Fake
+	fake *csifake.Driver
 }
 
 // Create implements csi.Driver.

@@ -18,6 +18,8 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 )
 
+var plan = restorer.Plan{Driver: "disks.example.com", Name: "restore-r1", Snapshot: "snap-1", Bytes: 1 << 20}
+
 // server is a driver behind a socket, which remembers what it was asked.
 type server struct {
 	spec.UnimplementedIdentityServer

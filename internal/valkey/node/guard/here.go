@@ -25,8 +25,6 @@ type Here struct {
 	Settled bool
 	// Late says that it has waited for as long as it may.
 	Late bool
-	// Accepted says that somebody takes the loss of what replicas may hold.
-	Accepted bool
 }
 
 // Seen is a server that answered, and where.

@@ -14,9 +14,6 @@ func Judge(h Here, seen []Seen) Verdict {
 		return v
 	}
 	seen = others(h, seen)
-	if h.Accepted {
-		return Verdict{Do: Start, Words: "the loss of what replicas may hold was accepted"}
-	}
 	if v, theirs := intrudes(h, seen); theirs {
 		return v
 	}
@@ -33,8 +30,7 @@ func Judge(h Here, seen []Seen) Verdict {
 	if s, rival := successor(h, seen); rival {
 		return followSuccessor(h, seen, s)
 	}
-	switch {
-	case h.Data == Log:
+	if h.Data == Log {
 		return Verdict{Do: Start, Words: "it has its data"}
 	}
 	return judgeLoss(h, seen)
@@ -42,8 +38,7 @@ func Judge(h Here, seen []Seen) Verdict {
 
 // findDouble finds the very server that is about to start, alive at another address: what is here
 // is a copy of its volume. Whoever hears of both would move the identity, and the slots with
-// it, from one to the other, and clients would write to an old state. No loss that is accepted
-// is this one.
+// it, from one to the other, and clients would write to an old state.
 func findDouble(h Here, seen []Seen) (Verdict, bool) {
 	for _, s := range seen {
 		if h.Known == nil || s.ID != h.Known.Self.ID || s.Addr == h.Addr {

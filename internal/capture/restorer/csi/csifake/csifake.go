@@ -1,4 +1,5 @@
-package csi
+// Package csifake is a CSI driver in memory, for drills; tests hold it to what the real one answers.
+package csifake
 
 import (
 	"context"
@@ -11,11 +12,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
+	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi"
 )
 
-// Fake is a driver in memory. It answers as the real one does: the same plan has the same
+// Driver is a driver in memory. It answers as the real one does: the same plan has the same
 // volume, and a volume of that name from something else is refused.
-type Fake struct {
+type Driver struct {
 	mu        sync.Mutex
 	snapshots map[string]bool
 	volumes   map[string]fakeVolume // by name
@@ -32,44 +34,44 @@ type fakeVolume struct {
 	bytes        int64
 }
 
-// NewFake is a driver that has these snapshots.
-func NewFake(snapshots ...string) *Fake {
-	f := &Fake{snapshots: map[string]bool{}, volumes: map[string]fakeVolume{}}
+// New is a driver that has these snapshots.
+func New(snapshots ...string) *Driver {
+	f := &Driver{snapshots: map[string]bool{}, volumes: map[string]fakeVolume{}}
 	for _, s := range snapshots {
 		f.snapshots[s] = true
 	}
 	return f
 }
 
-// Create implements Driver.
-func (f *Fake) Create(_ context.Context, p restorer.Plan, _ map[string]string) (Made, error) {
+// Create implements csi.Driver.
+func (f *Driver) Create(_ context.Context, p restorer.Plan, _ map[string]string) (csi.Made, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.Fail != nil {
 		if err := f.Fail(p); err != nil {
-			return Made{}, err
+			return csi.Made{}, err
 		}
 	}
 	v, there := f.volumes[p.Name]
 	switch {
 	case there && (v.bytes < p.Bytes || p.Snapshot != "" && v.snapshot != p.Snapshot):
-		return Made{}, status.Errorf(codes.AlreadyExists, "volume %s is another one", p.Name)
+		return csi.Made{}, status.Errorf(codes.AlreadyExists, "volume %s is another one", p.Name)
 	case !there && p.Snapshot != "" && !f.snapshots[p.Snapshot]:
-		return Made{}, status.Errorf(codes.NotFound, "there is no snapshot %s", p.Snapshot)
+		return csi.Made{}, status.Errorf(codes.NotFound, "there is no snapshot %s", p.Snapshot)
 	case !there:
 		f.made++
 		v = fakeVolume{id: fmt.Sprintf("volume-%d", f.made), snapshot: p.Snapshot, bytes: p.Bytes}
 		f.volumes[p.Name] = v
 	}
-	made := Made{Volume: restorer.Volume{ID: v.id, Capacity: v.bytes}, Snapshot: v.snapshot}
+	made := csi.Made{Volume: restorer.Volume{ID: v.id, Capacity: v.bytes}, Snapshot: v.snapshot}
 	if f.Forgets {
 		made.Snapshot = ""
 	}
 	return made, nil
 }
 
-// Delete implements Driver.
-func (f *Fake) Delete(_ context.Context, id string, _ map[string]string) error {
+// Delete implements csi.Driver.
+func (f *Driver) Delete(_ context.Context, id string, _ map[string]string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	maps.DeleteFunc(f.volumes, func(_ string, v fakeVolume) bool { return v.id == id })
@@ -77,7 +79,7 @@ func (f *Fake) Delete(_ context.Context, id string, _ map[string]string) error {
 }
 
 // Volumes are the IDs of all volumes there are.
-func (f *Fake) Volumes() (ids []string) {
+func (f *Driver) Volumes() (ids []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, v := range f.volumes {
@@ -88,7 +90,7 @@ func (f *Fake) Volumes() (ids []string) {
 }
 
 // Forget removes a snapshot.
-func (f *Fake) Forget(snapshot string) {
+func (f *Driver) Forget(snapshot string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.snapshots, snapshot)
