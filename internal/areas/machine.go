@@ -32,7 +32,7 @@ func machine[T fsm.Subject[T], W any](m *fsm.Machine[T, W], folders ...string) M
 
 // sharing says that the kind gives reasons that are declared in the folder shared, namely those
 // that its folders and these files mention.
-func (m Machine) sharing(shared string, files ...string) Machine {
+func (m Machine) sharing(shared string, files ...string) Machine { //nolint:unparam // other areas have folders of their own
 	m.Shared, m.Mentions = shared, files
 	return m
 }

@@ -130,11 +130,12 @@ func (r Reservations) Sweep(ctx context.Context, kinds ...schema.GroupKind) (swe
 
 // sweep deletes one Lease whose target is gone. Not known to be gone is not gone.
 func (r Reservations) sweep(ctx context.Context, lease *coordinationv1.Lease, kinds []schema.GroupKind) (gone bool, err error) {
-	target, notOurs := reserve.ParseRef(lease.Annotations[reservationTarget])
-	if notOurs != nil || !slices.ContainsFunc(kinds, target.Is) {
+	target, err := reserve.ParseRef(lease.Annotations[reservationTarget])
+	if ours := err == nil && slices.ContainsFunc(kinds, target.Is); !ours {
 		return false, nil
 	}
-	if there, unknown := getRef(ctx, r.Live, r.mapper, target); unknown != nil || there != nil {
+	there, err := getRef(ctx, r.Live, r.mapper, target)
+	if targetGone := err == nil && there == nil; !targetGone {
 		return false, nil
 	}
 	seen := SeenOf(lease)

@@ -117,7 +117,7 @@ func (f *fleet) hold(t *testing.T, obj subject, target *valkeyv1.ValkeyCluster, 
 		t.Fatal(err)
 	}
 	lease.Labels = map[string]string{"statecraft.dev/reservation": "true"}
-	lease.Annotations = map[string]string{"statecraft.dev/target": reserve.RefOf(kindOf("ValkeyCluster"), target).String()}
+	lease.Annotations = map[string]string{"statecraft.dev/target": reserve.RefOf(clusterKind, target).String()}
 	lease.Spec.HolderIdentity = ptr.To(who.String())
 	if lease.ResourceVersion == "" {
 		f.create(t, lease)

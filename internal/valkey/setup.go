@@ -46,7 +46,7 @@ func NewArea(connector func(kube.Env) Connector, build spec.Builder) kube.AreaSe
 	setup := func(a *kube.Area) error { return setup(a, connector(a.Env), build) }
 	return kube.AreaSetup{
 		Name: "valkey", AddToScheme: AddToScheme, Setup: setup, Kinds: Kinds(),
-		Reserves: []schema.GroupKind{kindOf("ValkeyCluster")}, Caches: Caches(),
+		Reserves: []schema.GroupKind{clusterKind}, Caches: Caches(),
 	}
 }
 

@@ -18,9 +18,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
 
-func kindOf(name string) schema.GroupKind {
-	return schema.GroupKind{Group: valkeyv1.GroupVersion.Group, Kind: name}
-}
+var clusterKind = schema.GroupKind{Group: valkeyv1.GroupVersion.Group, Kind: "ValkeyCluster"}
 
 // ClusterWakes are what wakes a cluster: waker is that of its sampler and workers.
 func ClusterWakes(waker *kube.Waker) []kube.Wake {
@@ -33,7 +31,7 @@ func ClusterWakes(waker *kube.Waker) []kube.Wake {
 		{Name: "valkey", Waker: waker},
 		{Name: "work", Waker: waker},
 		kube.Reserved(func(_ context.Context, _ read.Reader, target reserve.Ref) []read.Key {
-			if !target.Is(kindOf("ValkeyCluster")) {
+			if !target.Is(clusterKind) {
 				return nil
 			}
 			return []read.Key{{Namespace: target.Namespace, Name: target.Name}}
@@ -50,7 +48,7 @@ func UpgradeWakes() []kube.Wake {
 		{Name: "children", Of: &appsv1.StatefulSet{}, Find: upgradesOfPart},
 		{Name: "pods", Of: &corev1.Pod{}, Find: upgradesOfPart},
 		kube.Reserved(func(ctx context.Context, cached read.Reader, target reserve.Ref) []read.Key {
-			if !target.Is(kindOf("ValkeyCluster")) {
+			if !target.Is(clusterKind) {
 				return nil
 			}
 			return upgradesOf(ctx, cached, target.Namespace, target.Name)

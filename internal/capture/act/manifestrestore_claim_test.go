@@ -90,7 +90,8 @@ func TestAMarkIsNotAVolume(t *testing.T) {
 		}
 		j, d := secondRun(t, v, claim)
 		var report *manifestrestore.Report
-		for done, err := false, error(nil); !done; {
+		for done := false; !done; {
+			var err error
 			if report, done, err = j.step(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -17,8 +17,9 @@ const Closed = "closed"
 // its shard yet: Kubernetes would let the pod be drained that has the only one.
 func adjustDisruptionBudget(in input) []fsm.Effect {
 	w := in.World
-	c, found := w.child(func(c Child) bool { return c.Kind == KindDisruptionBudget && c.UID != "" && !c.Foreign })
-	if !found || !w.Formed || in.Obj.Spec.Paused || in.Obj.DeletionTimestamp != nil || len(w.Nodes) != w.Shape.Nodes() {
+	c, found := w.child(isOwnBudget)
+	managed := w.Formed && !in.Obj.Spec.Paused && in.Obj.DeletionTimestamp == nil
+	if !found || !managed || len(w.Nodes) != w.Shape.Nodes() {
 		return nil
 	}
 	wanted := ""
@@ -43,6 +44,8 @@ func hasCopy(w World, n topology.Node) bool {
 	}
 	return n.Server.Self().Follows == owner.Server.ID && n.Server.Synced && !n.Server.Syncing
 }
+
+func isOwnBudget(c Child) bool { return c.Kind == KindDisruptionBudget && c.UID != "" && !c.Foreign }
 
 // isClosed says that a budget is closed on purpose.
 func isClosed(c Child) bool { return c.Kind == KindDisruptionBudget && c.Template == Closed }

@@ -38,11 +38,12 @@ func Perform(w World, effect fsm.Effect) World {
 
 func applyChild(w World, e ApplyChild) {
 	for i, c := range w.Children {
-		if c.Ref == e.Child && !c.Foreign {
-			w.Children[i].Unlabelled, w.Children[i].Edited = false, ""
+		if c.Ref != e.Child || c.Foreign {
+			continue
 		}
+		w.Children[i].Unlabelled, w.Children[i].Edited = false, ""
 		switch {
-		case c.Ref != e.Child || c.Foreign || e.Keep && c.Kind != KindConfigMap:
+		case e.Keep && c.Kind != KindConfigMap:
 			continue
 		case e.Open || e.Template == Closed:
 			w.Children[i].Template = e.Template
@@ -50,12 +51,16 @@ func applyChild(w World, e ApplyChild) {
 		case c.Current && (e.Template == "" || e.Template == c.Template):
 			continue
 		}
-		made := Child{Ref: c.Ref, Shard: c.Shard, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
-		if c.Kind == KindStatefulSet {
-			made.Template = cmp.Or(e.Template, w.Template)
-		}
-		w.Children[i] = made
+		w.Children[i] = makeChild(w, c, e.Template)
 	}
+}
+
+func makeChild(w World, c Child, template string) Child {
+	made := Child{Ref: c.Ref, Shard: c.Shard, UID: "uid of " + c.Name, Current: true, Settled: c.Kind != KindStatefulSet}
+	if c.Kind == KindStatefulSet {
+		made.Template = cmp.Or(template, w.Template)
+	}
+	return made
 }
 
 func deletePod(nodes topology.Nodes, e DeletePod) {

@@ -6,7 +6,6 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
-
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
