@@ -68,7 +68,7 @@ func TestJudge(t *testing.T) {
 		after     time.Duration
 		want      Verdict
 	}{
-		"nobody decided": {want: Verdict{State: Waiting, Why: "nobody approved this plan"}},
+		"nobody decided": {want: Verdict{State: Waiting, Why: "no person has approved this plan"}},
 		"it is approved": {[]Decision{yes}, 59 * time.Minute,
 			Verdict{Approved, "bob", noon.Add(time.Hour), "bob approved the plan until 2026-11-17T13:00:00Z"}},
 		"an hour is over": {[]Decision{yes}, time.Hour,
@@ -77,10 +77,10 @@ func TestJudge(t *testing.T) {
 			Verdict{Expired, "bob", noon.Add(time.Minute), "the approval by bob ended at 2026-11-17T12:01:00Z"}},
 		"nobody approves for ever": {[]Decision{with(func(d *Decision) { d.Until = noon.AddDate(1, 0, 0) })}, 24 * time.Hour,
 			Verdict{Expired, "bob", noon.Add(24 * time.Hour), "the approval by bob ended at 2026-11-18T12:00:00Z"}},
-		"another plan was approved":     {[]Decision{other}, 0, Verdict{State: Waiting, Why: "nobody approved this plan; 1 decisions are about others"}},
-		"another plan was rejected":     {[]Decision{with(func(d *Decision) { d.Token, d.Rejects = other.Token, true })}, 0, Verdict{State: Waiting, Why: "nobody approved this plan; 1 decisions are about others"}},
-		"who asked approved":            {[]Decision{with(func(d *Decision) { d.By = "ann" })}, 0, Verdict{State: Waiting, Why: "nobody approved this plan"}},
-		"nobody in particular approved": {[]Decision{with(func(d *Decision) { d.By = "" })}, 0, Verdict{State: Waiting, Why: "nobody approved this plan"}},
+		"another plan was approved":     {[]Decision{other}, 0, Verdict{State: Waiting, Why: "no person has approved this plan; 1 decisions are about other plans"}},
+		"another plan was rejected":     {[]Decision{with(func(d *Decision) { d.Token, d.Rejects = other.Token, true })}, 0, Verdict{State: Waiting, Why: "no person has approved this plan; 1 decisions are about other plans"}},
+		"who asked approved":            {[]Decision{with(func(d *Decision) { d.By = "ann" })}, 0, Verdict{State: Waiting, Why: "no person has approved this plan"}},
+		"nobody in particular approved": {[]Decision{with(func(d *Decision) { d.By = "" })}, 0, Verdict{State: Waiting, Why: "no person has approved this plan"}},
 		"who asked rejected":            {[]Decision{with(func(d *Decision) { d.By, d.Rejects = "ann", true }), yes}, 0, Verdict{State: Rejected, By: "ann", Why: "ann rejected the plan"}},
 		"one rejects":                   {[]Decision{no, yes}, 0, Verdict{State: Rejected, By: "eve", Why: "eve rejected the plan"}},
 		"one rejects later":             {[]Decision{yes, no}, 0, Verdict{State: Rejected, By: "eve", Why: "eve rejected the plan"}},

@@ -80,9 +80,9 @@ func Judge(p Plan, decisions []Decision, terms Terms, now time.Time) Verdict {
 func (v Verdict) at(now time.Time, others int) Verdict {
 	switch {
 	case v.State == Waiting && others > 0:
-		v.Why = fmt.Sprintf("nobody approved this plan; %d decisions are about others", others)
+		v.Why = fmt.Sprintf("no person has approved this plan; %d decisions are about other plans", others)
 	case v.State == Waiting:
-		v.Why = "nobody approved this plan"
+		v.Why = "no person has approved this plan"
 	case !now.Before(v.Until):
 		v.State = Expired
 		v.Why = fmt.Sprintf("the approval by %s ended at %s", v.By, v.Until.UTC().Format(time.RFC3339))

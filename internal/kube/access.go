@@ -20,7 +20,7 @@ func (e Env) May() read.May { return reviewAccess(e.Client) }
 func reviewAccess(c client.Client) read.May {
 	return func(ctx context.Context, who *meta.Requester, what read.Right) (read.Access, error) {
 		if who == nil || who.Username == "" {
-			return read.Access{Why: "nobody knows who asks, so nothing is allowed"}, nil
+			return read.Access{Why: "the object does not say who requested it, because no admission policy recorded it, so nothing is allowed"}, nil
 		}
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: who.Username, UID: who.UID, Groups: who.Groups, Extra: extraOf(who), ResourceAttributes: &what,

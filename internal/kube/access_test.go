@@ -59,8 +59,8 @@ func TestAccess(t *testing.T) {
 			read.Access{Why: "ann may not get secrets of namespace shop"}},
 		"an authorizer was silent": {ann, secrets, authorizationv1.SubjectAccessReviewStatus{EvaluationError: "dial tcp 10.0.0.1:443: no route"},
 			read.Access{Why: "ann may not get secrets of namespace shop (not every authorizer could be asked: dial tcp …: no route)"}},
-		"a requester without a name":     {&meta.Requester{Groups: ann.Groups}, secrets, authorizationv1.SubjectAccessReviewStatus{Allowed: true}, read.Access{Why: "nobody knows who asks, so nothing is allowed"}},
-		"a requester nobody wrote down":  {nil, secrets, authorizationv1.SubjectAccessReviewStatus{Allowed: true}, read.Access{Why: "nobody knows who asks, so nothing is allowed"}},
+		"a requester without a name":     {&meta.Requester{Groups: ann.Groups}, secrets, authorizationv1.SubjectAccessReviewStatus{Allowed: true}, read.Access{Why: "the object does not say who requested it, because no admission policy recorded it, so nothing is allowed"}},
+		"a requester nobody wrote down":  {nil, secrets, authorizationv1.SubjectAccessReviewStatus{Allowed: true}, read.Access{Why: "the object does not say who requested it, because no admission policy recorded it, so nothing is allowed"}},
 		"allowed although one is silent": {ann, secrets, authorizationv1.SubjectAccessReviewStatus{Allowed: true, EvaluationError: "dangling"}, read.Access{Allowed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

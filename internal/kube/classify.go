@@ -12,7 +12,10 @@ import (
 // Classify gives an error of the API server its class: whether it helps to try again; and,
 // where somebody refuses, the reason and words that name that part and what to do. An error
 // that has a class already keeps it.
-func Classify(err error) error {
+func Classify(err error) error { return classify(err, "the request") }
+
+// classify names what an answer is about where the answer itself does not: that of a webhook has no details.
+func classify(err error, what string) error {
 	if err == nil || errors.As(err, new(*fsm.Error)) {
 		return err
 	}
@@ -26,6 +29,6 @@ func Classify(err error) error {
 		apierrors.IsMethodNotSupported(err), apierrors.IsRequestEntityTooLargeError(err):
 		class = fsm.Refused
 	}
-	reason, say := refusal(err)
+	reason, say := refusal(err, what)
 	return &fsm.Error{Class: class, Err: err, Reason: reason, Say: say}
 }

@@ -50,13 +50,13 @@ var refusals = []struct {
 
 // refusal says in one word and in words who refuses a request, and what to do about it. What
 // changes from try to try is left out.
-func refusal(err error) (fsm.Reason, string) {
+func refusal(err error, what string) (fsm.Reason, string) {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
 		return "", ""
 	}
 	s := status.Status()
-	what := subject(s)
+	what = subject(s, what)
 	for _, r := range refusals {
 		if m := r.pattern.FindStringSubmatch(s.Message); m != nil {
 			said := "it does not say why"
@@ -89,10 +89,10 @@ func sentence(words, what, by, said string) string {
 	return fmt.Sprintf(words, what, by, said)
 }
 
-// subject is what the request was about.
-func subject(s metav1.Status) string {
+// subject is what the request was about, as far as the answer says.
+func subject(s metav1.Status, unsaid string) string {
 	if s.Details == nil || s.Details.Kind == "" {
-		return "the request"
+		return unsaid
 	}
 	return strings.TrimSpace(s.Details.Kind + " " + s.Details.Name)
 }

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
@@ -71,6 +73,23 @@ func TestRefusalsNameWhoRefusesAndWhatToDo(t *testing.T) {
 	for what, err := range map[string]error{"a conflict": apierrors.NewConflict(services, "web", errors.New("x")), "a time-out": apierrors.NewTimeoutError("x", 1), "a cut": errors.New("EOF")} {
 		if got := fsm.ReasonOf(Classify(err)); got != "" {
 			t.Errorf("%s has the reason %s", what, got)
+		}
+	}
+}
+
+// TestARefusedChildIsNamed: the answer of a webhook does not say what it is about.
+func TestARefusedChildIsNamed(t *testing.T) {
+	denied := &apierrors.StatusError{ErrStatus: metav1.Status{
+		Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "names.example.com" denied the request: no`,
+	}}
+	untyped := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	untyped.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Service"))
+	for what, obj := range map[string]client.Object{
+		"typed": &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, "untyped": untyped,
+	} {
+		want := "Admission webhook names.example.com refuses Service web: no. Change what it objects to, or ask who runs the webhook."
+		if got := fsm.StatusMessage(wrap("create", obj, denied)); got != want {
+			t.Errorf("%s: %q", what, got)
 		}
 	}
 }

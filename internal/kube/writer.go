@@ -1,8 +1,10 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,5 +125,11 @@ func wrap(verb string, obj client.Object, err error) error {
 	if err == nil {
 		return nil
 	}
-	return Classify(fmt.Errorf("%s %T %s: %w", verb, obj, keyOf(obj), err))
+	return classify(fmt.Errorf("%s %T %s: %w", verb, obj, keyOf(obj), err), nameOf(obj))
+}
+
+// nameOf is the kind and the name of an object; typed objects seldom say their kind.
+func nameOf(obj client.Object) string {
+	kind := obj.GetObjectKind().GroupVersionKind().Kind
+	return cmp.Or(kind, reflect.Indirect(reflect.ValueOf(obj)).Type().Name()) + " " + obj.GetName()
 }

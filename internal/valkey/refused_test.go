@@ -40,7 +40,7 @@ type refusal struct {
 
 var refusals = []refusal{
 	{"quota", []string{"ResourceQuota no-sets", "count/statefulsets.apps", "raise the quota"}, refuseByQuota},
-	{"webhook", []string{"webhook no-services.example.com", "ask platform"}, refuseByWebhook},
+	{"webhook", []string{"webhook no-services.example.com", "Service webhook", "ask platform"}, refuseByWebhook},
 	{"policy", []string{"ValidatingAdmissionPolicy no-budgets", "budgets are for platform"}, refuseByPolicy},
 	{"immutable", []string{"Service immutable-nodes", "spec.clusterIPs[0]", "delete it"}, refuseByImmutableField},
 }
