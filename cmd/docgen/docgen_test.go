@@ -121,6 +121,32 @@ func TestEveryReasonHasASentence(t *testing.T) {
 	}
 }
 
+func TestEveryReasonHasAnExample(t *testing.T) {
+	m := machine{areas.Machine{Kind: "ValkeyCluster"}}
+	reasons := []constant{{value: "Dark"}, {value: "Circling"}, {value: "EditUndone"}}
+	if err := m.unsaid("| `Dark` | Off |  | The lamp is off. |\n", reasons); err != nil {
+		t.Error(err)
+	}
+	for want, text := range map[string]string{"reason Dark": "| `Darker` |", "needs no excuse": "`Dark`, `EditUndone`"} {
+		if err := m.unsaid(text, reasons); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// TestMessagesAreCurrent: the page is made of what the tests of machines have written.
+func TestMessagesAreCurrent(t *testing.T) {
+	root := filepath.Join("..", "..")
+	pages, err := reference(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := os.ReadFile(filepath.Join(root, "docs", "reference", "messages.md"))
+	if diff := cmp.Diff(pages["messages.md"], string(is)); err != nil || diff != "" {
+		t.Errorf("run make generate: %v\n%s", err, diff)
+	}
+}
+
 // A diagram is for one look. One with more arrows wants its phases in groups.
 func TestDiagramsHaveFewArrows(t *testing.T) {
 	for name, diagram := range diagrams() {

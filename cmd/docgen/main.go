@@ -52,6 +52,7 @@ func reference(root string) (map[string]string, error) {
 		return nil, err
 	}
 	pages := map[string]string{"metrics.md": metricsPage(metrics()), "kernel.md": kernelText}
+	all := messagesHead
 	for _, m := range machines() {
 		said, err := m.constants(root)
 		if err != nil {
@@ -62,7 +63,13 @@ func reference(root string) (map[string]string, error) {
 			return nil, err
 		}
 		pages[strings.ToLower(m.Kind)+".md"] = page
+		messages, err := m.messages(root, m.reasons(said, kernel))
+		if err != nil {
+			return nil, err
+		}
+		all += "\n## " + m.Kind + "\n\n" + messages
 	}
+	pages["messages.md"] = all
 	return pages, nil
 }
 

@@ -13,8 +13,25 @@ const generated = "<!-- Written by cmd/docgen from the code itself; make generat
 // has a line, and a reason without a sentence is an error: it is what a person reads
 // who must act on it.
 func (m machine) page(said, kernel []constant) (string, error) {
-	// In the order of their declarations, which tell a story; then those of the table.
-	var reasons []constant
+	var rows []string
+	var errs []error
+	for _, c := range m.reasons(said, kernel) {
+		if c.doc == "" {
+			errs = append(errs, fmt.Errorf("%s: the reason %s has no doc sentence", m.Kind, c.value))
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |", c.value, c.doc))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return "", err
+	}
+	return "# " + m.Kind + "\n\n" + generated +
+		"## Phases\n\n" + m.Drawing.Reference() +
+		"\n## Reasons\n\nWhat conditions, events and the history give as the reason. [Messages](messages.md) has examples of what is said with it.\n\n" +
+		table("| reason | what it says |", rows), nil
+}
+
+// reasons are in the order of their declarations, which tell a story; then come those of the table.
+func (m machine) reasons(said, kernel []constant) (reasons []constant) {
 	for _, c := range said {
 		if c.kind == "Reason" {
 			reasons = append(reasons, c)
@@ -27,21 +44,7 @@ func (m machine) page(said, kernel []constant) (string, error) {
 			reasons = append(reasons, constant{kind: "Reason", value: string(reason), doc: find(events, string(reason))})
 		}
 	}
-	var rows []string
-	var errs []error
-	for _, c := range reasons {
-		if c.doc == "" {
-			errs = append(errs, fmt.Errorf("%s: the reason %s has no doc sentence", m.Kind, c.value))
-		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s |", c.value, c.doc))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return "", err
-	}
-	return "# " + m.Kind + "\n\n" + generated +
-		"## Phases\n\n" + m.Drawing.Reference() +
-		"\n## Reasons\n\nWhat conditions, events and the history give as the reason.\n\n" +
-		table("| reason | what it says |", rows), nil
+	return reasons
 }
 
 // kernelPage lists the reasons that any kind can have.

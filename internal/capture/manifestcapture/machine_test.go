@@ -115,7 +115,8 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 		Checkpoint: Checkpoint{Sight: pick(r, "", presence.Gone, presence.Other, presence.Here, presence.Here), Name: "r1", UID: "c1", Found: Found{Expected: n}},
 	}
 	if r.IntN(5) == 0 {
-		w.Work.Verdict = &manifest.Refusal{Reason: pick(r, capturev1.ReasonForbidden, capturev1.ReasonKeyMissing), Message: "The request cannot be done."}
+		verdict := pick(r, verdicts...)
+		w.Work.Verdict = &verdict
 	}
 	if r.IntN(3) > 0 {
 		w.Work.Found, w.Work.Checked = &Found{Expected: n}, &n
@@ -130,6 +131,16 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 		w.Leftovers = []Leftover{{KindCheckpoint, "r1", "c1", "1"}, {KindChunk, "r1-0-a", "c2", "2"}}
 	}
 	return obj, w
+}
+
+// verdicts are those that work has on a request, in the words of package act.
+var verdicts = []manifest.Refusal{
+	{Reason: capturev1.ReasonForbidden, Message: "ServiceAccount statecraft-capture of namespace shop may not read everything."},
+	{Reason: capturev1.ReasonKeyMissing, Message: "The key that the checkpoint was encrypted with is gone; put it back into Secret statecraft-capture-keys."},
+	{Reason: capturev1.ReasonNotFound, Message: "The request names deployments.apps web, which does not exist."},
+	{Reason: capturev1.ReasonInvalidTarget, Message: "The request names events, which are never captured: NotAtOneTime."},
+	{Reason: capturev1.ReasonTooLarge, Message: "There is more than the 64 MiB that a checkpoint holds; capture less with one request."},
+	{Reason: capturev1.ReasonTampered, Message: "The manager read back something else than it wrote; make another request."},
 }
 
 func TestMachine(t *testing.T)     { fsmtest.Try(t, newBench()) }

@@ -133,7 +133,10 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreReques
 
 func anyReport(r *rand.Rand) *Report {
 	if r.IntN(8) == 0 {
-		return &Report{Refusal: pick(r, capturev1.ReasonTampered, capturev1.ReasonKeyMissing), Message: "The checkpoint cannot be read."}
+		return pick(r,
+			&Report{Refusal: capturev1.ReasonTampered, Message: "The checkpoint cannot be read: chunk 3: not what was written."},
+			&Report{Refusal: capturev1.ReasonKeyMissing, Message: "The checkpoint cannot be read: unwrap with key \"2026\": the key is gone."},
+			&Report{Refusal: capturev1.ReasonIncomplete, Message: "The chunks hold 7 objects, but the checkpoint lists 9."})
 	}
 	var results []capturev1.ObjectResult
 	for range r.IntN(3) {

@@ -113,7 +113,7 @@ func anyRestore(r *rand.Rand, _ fsm.Phase) (*Restore, World) {
 		Class:   pick(r, Class{}, Class{Name: "disks"}, Class{Name: "disks", Immediate: true}),
 		Keeper:  pick(r, Keeper{}, Keeper{Needed: true}, Keeper{Needed: true, UID: "keeper"}),
 		Intent:  pick(r, Stored{}, Stored{Sight: presence.Gone}, Stored{Sight: presence.Gone, Draft: intent()}, Stored{Sight: presence.Gone, Flaw: &Trouble{"A", "The restorer cannot ask for the volume."}}, Stored{Sight: presence.Here, Intent: intent(), UID: "intent", ResourceVersion: "1"}),
-		PV:      PV{Sight: pick(r, "", NoPV, NoPV, ForUs, Held, Strange), Name: "pv", Marked: r.IntN(3) == 0},
+		PV:      PV{Sight: pick(r, "", NoPV, NoPV, ForUs, Held, Strange), Name: "pv", Holder: "no claim", Marked: r.IntN(3) == 0},
 		Backend: r.IntN(2) == 0,
 	}
 	if w.PV.Sight == ForUs { // such a volume has a backend, and is nobody else's

@@ -123,6 +123,7 @@ func anyRestore(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeRestoreRequest,
 		obj.Status.Source = snapshot().Resolved
 	}
 	s := pick(r, snapshot(), snapshot(), detached())
+	s.Why = "names what another request has made"
 	s.Sight = pick(r, "", Ready, Ready, Ready, Ready, Unfinished, Missing, NotReady, Foreign, Consumed, Unfit)
 	s.Mode = pick(r, s.Mode, s.Mode, s.Mode, "", corev1.PersistentVolumeBlock)
 	s.Class = pick(r, s.Class, s.Class, s.Class, Class{}, Class{Missing: true}, Class{Name: "a", Provisioner: "another"})

@@ -58,15 +58,24 @@ func (x explorer[T, W]) ask(in fsm.Input[T, W]) error {
 	for _, h := range s.Hops {
 		x.note(h)
 	}
-	if len(s.Decision.Do) > 0 {
-		for _, class := range fsm.ErrorClasses {
-			failed := fsm.Outcome{Effect: s.Decision.Do[0], Err: &fsm.Error{Class: class, Err: errors.New("no")}}
-			for _, h := range x.reduce(in, s, []fsm.Outcome{failed}).Hops[len(s.Hops):] {
-				x.note(h)
-			}
+	for _, next := range x.failures(in, s) {
+		for _, h := range next.Hops[len(s.Hops):] {
+			x.note(h)
 		}
 	}
 	return x.sound(in, s)
+}
+
+// failures are what becomes of a step whose first effect fails, by each class of error.
+func (x explorer[T, W]) failures(in fsm.Input[T, W], s fsm.Step[T]) (all []fsm.Next[T]) {
+	if len(s.Decision.Do) == 0 {
+		return nil
+	}
+	for _, class := range fsm.ErrorClasses {
+		failed := fsm.Outcome{Effect: s.Decision.Do[0], Err: &fsm.Error{Class: class, Err: errors.New("no")}}
+		all = append(all, x.reduce(in, s, []fsm.Outcome{failed}))
+	}
+	return all
 }
 
 func (x explorer[T, W]) note(h fsm.Hop) {

@@ -123,8 +123,8 @@ func (s *sim[T, W]) rests() error {
 	writes := 0
 	s.Settle, s.Perform = nil, func(w W, _ fsm.Effect) W { return w }
 	waits := false
-	s.trace = func(step fsm.Step[T], _ []fsm.Outcome, hops []fsm.Hop) {
-		waits = step.Decision.Waits() && len(hops) == 0
+	s.trace = func(step fsm.Step[T], _ []fsm.Outcome, next fsm.Next[T]) {
+		waits = step.Decision.Waits() && len(next.Hops) == 0
 	}
 	for range 40 {
 		s.now = s.now.Add(7 * time.Second)

@@ -44,7 +44,7 @@ type sim[T fsm.Subject[T], W any] struct {
 	end    string         // how a run without faults ended
 	fault  fault
 	fail   func(fsm.Effect) error
-	trace  func(fsm.Step[T], []fsm.Outcome, []fsm.Hop)
+	trace  func(fsm.Step[T], []fsm.Outcome, fsm.Next[T])
 }
 
 func (b Bench[T, W]) sim() *sim[T, W] {
@@ -74,7 +74,7 @@ func (s *sim[T, W]) pass() (again time.Duration, err error) {
 	outcomes := s.act(step.Decision.Do)
 	next := s.reduce(in, step, outcomes)
 	if s.trace != nil {
-		s.trace(step, outcomes, next.Hops)
+		s.trace(step, outcomes, next)
 	}
 	changed := !reflect.DeepEqual(in.Obj, next.Obj) && !equality.Semantic.DeepEqual(in.Obj, next.Obj)
 	s.quiet = step.Decision.Waits() && len(next.Hops) == 0 && !changed

@@ -3,6 +3,8 @@ package fsmtest
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +28,17 @@ import (
 //	fail <effect>   effects that begin so fail from now on; class=Refused; without <effect> none does
 //	status          print what kubectl would show
 func Transcripts[T fsm.Subject[T], W any](t *testing.T, b Bench[T, W]) {
+	met, left := newMessages(), transcriptsIn(t, "testdata")
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		if !isTranscript(path) {
+			return
+		}
+		left--
 		tr := &transcript[T, W]{sim: b.sim()}
-		tr.trace = tr.print
+		tr.trace = func(s fsm.Step[T], outcomes []fsm.Outcome, next fsm.Next[T]) {
+			tr.print(s, outcomes, next)
+			listen(met, b, s, next)
+		}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			out, err := tr.command(d)
 			if err != nil {
@@ -37,6 +47,25 @@ func Transcripts[T fsm.Subject[T], W any](t *testing.T, b Bench[T, W]) {
 			return out
 		})
 	})
+	if left == 0 { // all ran, and not those alone that -run has chosen
+		checkMessages(t, b, met)
+	}
+}
+
+func isTranscript(path string) bool { return filepath.Ext(path) == ".txt" }
+
+func transcriptsIn(t *testing.T, folder string) (n int) {
+	t.Helper()
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if isTranscript(f.Name()) {
+			n++
+		}
+	}
+	return n
 }
 
 type transcript[T fsm.Subject[T], W any] struct {
@@ -117,7 +146,7 @@ func (tr *transcript[T, W]) rest() {
 	tr.out.WriteString("error: does not come to rest\n")
 }
 
-func (tr *transcript[T, W]) print(s fsm.Step[T], outcomes []fsm.Outcome, hops []fsm.Hop) {
+func (tr *transcript[T, W]) print(s fsm.Step[T], outcomes []fsm.Outcome, next fsm.Next[T]) {
 	at := string(s.Obj.GetProgress().Phase)
 	if s.Lane != "" {
 		at = lane(s.Lane) + string(tr.Machine.Lanes.At(s.Obj, s.Lane).Phase)
@@ -136,7 +165,7 @@ func (tr *transcript[T, W]) print(s fsm.Step[T], outcomes []fsm.Outcome, hops []
 		}
 		tr.out.WriteString("\n")
 	}
-	for _, h := range hops[len(s.Hops):] {
+	for _, h := range next.Hops[len(s.Hops):] {
 		move(h)
 	}
 	switch {

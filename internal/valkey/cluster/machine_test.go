@@ -273,7 +273,7 @@ func quarrel(r *rand.Rand, s *topology.Server) {
 	case 4:
 		p.Follows = pick(r, "", "id of web-0-0", "id of web-2-1")
 	case 5:
-		s.View = append(s.View, topology.Peer{ID: "zz stranger", Linked: true})
+		s.View = append(s.View, topology.Peer{ID: "zz-stranger", Linked: true})
 	case 6:
 		p.Linked = false
 	}

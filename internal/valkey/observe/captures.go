@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -68,5 +69,5 @@ func captureState(r *capturev1.VolumeCaptureRequest, u *valkeyv1.ValkeyUpgrade) 
 	case ready.Status == metav1.ConditionTrue:
 		return upgrade.Captured, ""
 	}
-	return upgrade.CaptureEnded, ready.Reason + ", " + ready.Message
+	return upgrade.CaptureEnded, strings.TrimRight(ready.Message, ".") + " (" + ready.Reason + ")"
 }
