@@ -3,7 +3,7 @@
 TOOL := go tool -modfile=tools.mod
 BED  := go run ./test/bed/cmd/bed
 
-# AREA is one area, capture or valkey; empty is all of them. LEVEL of e2e is core or
+# AREA is one area, by its name in internal/areas; empty is all of them. LEVEL of e2e is core or
 # full. BUDGET cuts sim short, SEED repeats a run, PLAN one plan of it. SECONDS is how long soak goes on.
 # NODES of the bed: 0 is a control plane alone, which needs no root. CSI=1 adds a CSI driver with snapshots.
 AREA    ?=

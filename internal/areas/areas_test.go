@@ -22,7 +22,26 @@ func (a Area) parts() []string {
 	for _, account := range a.Beside {
 		parts = append(parts, "config/rbac/"+account)
 	}
+	if a.Program == ManagerProgram {
+		parts = append(parts, "config/manager/"+a.Name+".yaml")
+	}
 	return parts
+}
+
+// mentions are the pages that name every area, each with the words by which it does.
+func (a Area) mentions() map[string][]string {
+	words := map[string][]string{
+		".github/CODEOWNERS":                   {"\n/api/" + a.Name + "/ ", "\n/internal/" + a.Code + "/ ", "\n/docs/areas/" + a.Name + "*.md "},
+		"docs/runbooks/statecraft.md":          {"(" + a.Name + ".md)"},
+		"docs/areas/" + a.Name + ".md":         {"(../tours/" + a.Name + ".md)", "(../runbooks/" + a.Name + ".md"},
+		"docs/where-is-it-decided.md":          {"(../internal/" + a.Code + "/"},
+		"config/alerts/" + a.Name + ".yaml":    {"runbook: docs/runbooks/" + a.Name + ".md#"},
+		"config/rbac/" + a.Name + "/role.yaml": {"name: statecraft-" + a.Name + "\n"},
+	}
+	if a.Program == ManagerProgram {
+		words["config/manager/"+a.Name+".yaml"] = []string{"--areas=" + a.Name + "\n", "serviceAccountName: statecraft-" + a.Name + "\n"}
+	}
+	return words
 }
 
 func TestEveryAreaIsComplete(t *testing.T) {
@@ -47,6 +66,23 @@ func TestEveryAreaIsComplete(t *testing.T) {
 	}
 }
 
+// An area that has all its parts can still be left out where people look for it.
+func TestEveryAreaIsNamed(t *testing.T) {
+	for _, a := range All() {
+		for path, words := range a.mentions() {
+			text, err := os.ReadFile(filepath.Join("..", "..", path))
+			if err != nil {
+				t.Errorf("area %s: %v", a.Name, err)
+			}
+			for _, w := range words {
+				if !strings.Contains(string(text), w) {
+					t.Errorf("%s does not name area %s: it lacks %q", path, a.Name, w)
+				}
+			}
+		}
+	}
+}
+
 // What lies where areas keep their parts belongs to an area.
 func TestNothingIsLeftOfOtherAreas(t *testing.T) {
 	known := map[string]bool{
@@ -54,7 +90,7 @@ func TestNothingIsLeftOfOtherAreas(t *testing.T) {
 		"config/alerts/statecraft.yaml": true, "docs/runbooks/statecraft.md": true,
 	}
 	for _, a := range All() {
-		for _, path := range append(a.parts(), "config/admission/"+a.Name, "config/manager/"+a.Name+".yaml") {
+		for _, path := range append(a.parts(), "config/admission/"+a.Name) {
 			known[path] = true
 		}
 	}
