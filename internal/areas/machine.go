@@ -1,6 +1,9 @@
 package areas
 
-import "github.com/statecraft-dev/statecraft/internal/fsm"
+import (
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/fsm/diagram"
+)
 
 // Machine is one kind's machine, without its type parameters.
 type Machine struct {
@@ -21,11 +24,16 @@ type Drawing interface {
 	Reasons() []fsm.Reason
 }
 
+type drawing[T fsm.Subject[T], W any] struct{ *fsm.Machine[T, W] }
+
+func (d drawing[T, W]) Reference() string { return diagram.Reference(d.Machine) }
+func (d drawing[T, W]) Diagram() string   { return diagram.Of(d.Chart()) }
+
 // machine describes a machine: m, and the folders that declare its constants.
 func machine[T fsm.Subject[T], W any](m *fsm.Machine[T, W], folders ...string) Machine {
-	described := Machine{Kind: m.Kind, Drawing: m, Folders: folders}
+	described := Machine{Kind: m.Kind, Drawing: drawing[T, W]{m}, Folders: folders}
 	if m.Lanes != nil {
-		described.Lanes = m.Lanes.Diagram()
+		described.Lanes = diagram.Of(m.Lanes.Chart())
 	}
 	return described
 }

@@ -10,24 +10,6 @@ import (
 	"sync"
 )
 
-// Reference prints the machine for its reference page: diagram, phases and holds,
-// of the object and of its lanes.
-func (m *Machine[T, W]) Reference() string {
-	text := m.Rules.reference()
-	if m.Lanes != nil {
-		text += fmt.Sprintf("\nWhile in %s, each lane goes its own way:\n\n%s", join(m.Lanes.In), m.Lanes.reference())
-	}
-	return text
-}
-
-func (r *Rules[I]) reference() string {
-	text := r.Diagram() + "\n" + r.Table()
-	if holds := r.HoldTable(); holds != "" {
-		text += "\n" + holds
-	}
-	return text
-}
-
 // Reasons are those that the table itself gives, sorted: of what the kernel fires
 // the event, and of the holds. A rule's own are constants of its package.
 func (m *Machine[T, W]) Reasons() []Reason {

@@ -1,22 +1,24 @@
-package fsm
+package diagram
 
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
 // move is where an event leads, and from where.
 type move struct {
-	on   Event
-	to   Phase
-	from []Phase
+	on   fsm.Event
+	to   fsm.Phase
+	from []fsm.Phase
 }
 
 // moves collects the edges by event and target, in the order of the flow.
-func (r *Rules[I]) moves() (moves []move) {
-	edges := r.Edges()
+func (r chart) moves() (moves []move) {
 	for _, from := range r.flow() {
-		for _, e := range edges {
+		for _, e := range r.Edges {
 			if e.From != from {
 				continue
 			}
@@ -24,7 +26,7 @@ func (r *Rules[I]) moves() (moves []move) {
 			if i := slices.IndexFunc(moves, same); i >= 0 {
 				moves[i].from = append(moves[i].from, from)
 			} else {
-				moves = append(moves, move{e.On, e.To, []Phase{from}})
+				moves = append(moves, move{e.On, e.To, []fsm.Phase{from}})
 			}
 		}
 	}
@@ -32,15 +34,15 @@ func (r *Rules[I]) moves() (moves []move) {
 }
 
 // arrows are the lines of the picture: first from phases, in the order of the flow, then from boxes.
-func (r *Rules[I]) arrows() []arrow {
+func (r chart) arrows() []arrow {
 	var single, folded []arrow
 	for _, m := range r.moves() {
 		if flow, restarts := r.restarts(m); restarts {
 			m.from = without(m.from, flow)
 		}
 		for _, g := range r.widest() {
-			if words, whole := g.leaves(m); whole && !g.holds(m.to) {
-				folded = merge(folded, g.id(), m.to, string(m.on)+words)
+			if words, whole := leaves(g, m); whole && !g.Holds(m.to) {
+				folded = merge(folded, g.ID(), m.to, string(m.on)+words)
 				m.from = without(m.from, g)
 			}
 		}
@@ -50,13 +52,13 @@ func (r *Rules[I]) arrows() []arrow {
 	}
 	order := r.flow()
 	slices.SortStableFunc(single, func(a, b arrow) int {
-		return slices.Index(order, Phase(a.from)) - slices.Index(order, Phase(b.from))
+		return slices.Index(order, fsm.Phase(a.from)) - slices.Index(order, fsm.Phase(b.from))
 	})
 	return append(single, folded...)
 }
 
 // merge adds a label to the arrow between two, or adds that arrow.
-func merge(arrows []arrow, from string, to Phase, label string) []arrow {
+func merge(arrows []arrow, from string, to fsm.Phase, label string) []arrow {
 	for i := range arrows {
 		if arrows[i].from == from && arrows[i].to == to {
 			arrows[i].labels = append(arrows[i].labels, label)
@@ -66,14 +68,22 @@ func merge(arrows []arrow, from string, to Phase, label string) []arrow {
 	return append(arrows, arrow{from, to, []string{label}})
 }
 
-func without(phases []Phase, g Group) []Phase {
-	return slices.DeleteFunc(slices.Clone(phases), g.holds)
+func without(phases []fsm.Phase, g fsm.Group) []fsm.Phase {
+	return slices.DeleteFunc(slices.Clone(phases), g.Holds)
+}
+
+func join(phases []fsm.Phase) string {
+	var words []string
+	for _, p := range phases {
+		words = append(words, string(p))
+	}
+	return strings.Join(words, ", ")
 }
 
 // leaves says whether a move leaves the phases of a group as a whole. Up to two phases may be
 // excepted, in words, if at least twice as many take part.
-func (g Group) leaves(m move) (words string, whole bool) {
-	var except []Phase
+func leaves(g fsm.Group, m move) (words string, whole bool) {
+	var except []fsm.Phase
 	part := 0
 	for _, p := range g.Phases {
 		switch {
@@ -91,29 +101,29 @@ func (g Group) leaves(m move) (words string, whole bool) {
 
 // restarts finds the flow that a move begins anew: it leads from several phases of a box to the first
 // of that box. In a box that has only boxes, it may begin one from another: they are alternatives.
-func (r *Rules[I]) restarts(m move) (Group, bool) {
+func (r chart) restarts(m move) (fsm.Group, bool) {
 	g, grouped := r.groupOf(m.to)
 	if !grouped || g.Phases[0] != m.to {
 		return g, false
 	}
-	if outer, nested := r.around(g); nested && !slices.ContainsFunc(outer.Phases, func(p Phase) bool { return r.owns(outer, p) }) {
+	if outer, nested := r.around(g); nested && !slices.ContainsFunc(outer.Phases, func(p fsm.Phase) bool { return r.owns(outer, p) }) {
 		g = outer
 	}
 	return g, len(m.from)-len(without(m.from, g)) > 1
 }
 
 // leftOut says which moves are not drawn.
-func (r *Rules[I]) leftOut() (lines []string) {
+func (r chart) leftOut() (lines []string) {
 	for _, m := range r.moves() {
 		g, restarts := r.restarts(m)
 		if !restarts {
 			continue
 		}
 		from, words := "from "+g.Name, ""
-		if except, whole := g.leaves(m); whole {
+		if except, whole := leaves(g, m); whole {
 			words = except
 		} else {
-			from = "from " + join(slices.DeleteFunc(slices.Clone(m.from), func(p Phase) bool { return !g.holds(p) }))
+			from = "from " + join(slices.DeleteFunc(slices.Clone(m.from), func(p fsm.Phase) bool { return !g.Holds(p) }))
 		}
 		lines = append(lines, fmt.Sprintf("`%s` %s to %s%s", m.on, from, m.to, words))
 	}
@@ -121,27 +131,6 @@ func (r *Rules[I]) leftOut() (lines []string) {
 }
 
 // widest are the groups, those with the most phases first.
-func (r *Rules[I]) widest() []Group {
-	return slices.SortedStableFunc(slices.Values(r.Groups), func(a, b Group) int { return len(b.Phases) - len(a.Phases) })
-}
-
-// checkGroups says what a diagram could not draw.
-func (r *Rules[I]) checkGroups() (errs []error) {
-	for i, g := range r.Groups {
-		if len(g.Phases) == 0 || !name.MatchString(g.id()) {
-			errs = append(errs, fmt.Errorf("group %q lacks phases, or a name of words", g.Name))
-		}
-		if _, taken := r.Phases[Phase(g.id())]; taken {
-			errs = append(errs, fmt.Errorf("group %s has the name of a phase", g.Name))
-		}
-		errs = append(errs, r.unknown("group "+g.Name, g.Phases)...)
-		for _, other := range r.Groups[:i] {
-			shared := len(g.Phases) - len(without(g.Phases, other))
-			nested := len(g.Phases) != len(other.Phases) && shared == min(len(g.Phases), len(other.Phases))
-			if other.id() == g.id() || shared > 0 && !nested {
-				errs = append(errs, fmt.Errorf("groups %s and %s are neither nested nor apart", other.Name, g.Name))
-			}
-		}
-	}
-	return errs
+func (r chart) widest() []fsm.Group {
+	return slices.SortedStableFunc(slices.Values(r.Groups), func(a, b fsm.Group) int { return len(b.Phases) - len(a.Phases) })
 }
