@@ -11,7 +11,7 @@ var (
 		Name: "statecraft_capture_ttl_deletions_total", Help: "Requests deleted because they ended long ago."},
 		[]string{"kind"})
 	metricLeaks = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "statecraft_capture_leaks", Help: "What was captured and nobody keeps, and keepers of requests that are gone, in the last two looks."},
+		Name: "statecraft_capture_leaks", Help: "Captured artifacts that no keeper owns, and keepers of requests that are gone, in the last two looks."},
 		[]string{"kind", "reason"})
 	metricCheckpointBytes = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "statecraft_capture_checkpoint_bytes", Help: "Bytes that all checkpoints together hold in etcd."})

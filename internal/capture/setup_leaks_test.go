@@ -40,7 +40,7 @@ func TestLeaksAreCountedWhenSeenTwice(t *testing.T) {
 	live := read.Live{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(lost).WithInterceptorFuncs(hooks).Build()}
 	w := &leakWatch{gatherer: leaks.Gatherer{Live: live, Namespace: "system"}, now: func() time.Time { return now }}
 	for look, want := range []string{"", `
-		# HELP statecraft_capture_leaks What was captured and nobody keeps, and keepers of requests that are gone, in the last two looks.
+		# HELP statecraft_capture_leaks Captured artifacts that no keeper owns, and keepers of requests that are gone, in the last two looks.
 		# TYPE statecraft_capture_leaks gauge
 		statecraft_capture_leaks{kind="ManifestCheckpoint",reason="NoKeeper"} 1
 	`} {

@@ -100,7 +100,7 @@ func (w *walker[I]) guard() {
 }
 
 // decide asks the rule, then the holds, then the clock: a move is taken even when
-// late, but not one that a hold keeps at the door.
+// late, but not one into a phase that a hold closes.
 func (w *walker[I]) decide() (Decision, error) {
 	phase := w.place.Phase
 	rule := w.rules.Phases[phase]

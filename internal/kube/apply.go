@@ -15,7 +15,7 @@ import (
 // Apply keeps a child in shape by server-side apply, which is forced only over what people
 // set by hand: two controllers would fight for ever. seen is the
 // UID of the child that was observed, or "" if none was: apply would otherwise
-// merge into a stranger's object of that name without a word.
+// merge into another owner's object of that name without a word.
 func (w Writer) Apply(ctx context.Context, obj client.Object, seen types.UID) error {
 	if seen == "" {
 		var err error
@@ -77,9 +77,9 @@ func (w Writer) explain(ctx context.Context, obj client.Object, seen types.UID, 
 	return wrap("apply", obj, invalid)
 }
 
-// made checks, by the answer to a first apply, that it made the object. A stranger
-// that came after the name was seen free was merged with; the fields it set tell
-// it. An apply of nothing takes ours back.
+// made checks, by the answer to a first apply, that it made the object. One that somebody
+// else made after the name was seen free was merged with; the fields it has besides
+// tell it. An apply of nothing takes ours back.
 func (w Writer) made(ctx context.Context, answer *unstructured.Unstructured) error {
 	foreign := false
 	for _, entry := range answer.GetManagedFields() {

@@ -20,7 +20,7 @@ const (
 	ReasonPolicyDenied   fsm.Reason = "PolicyDenied"   // a ValidatingAdmissionPolicy, or Pod Security, refuses it
 	ReasonNotPermitted   fsm.Reason = "NotPermitted"   // the manager's account lacks the right
 	ReasonInvalidChild   fsm.Reason = "InvalidChild"   // the API server finds a field invalid, or immutable
-	ReasonNameTaken      fsm.Reason = "NameTaken"      // somebody else's object has the name of a child
+	ReasonNameTaken      fsm.Reason = "NameTaken"      // an object of another owner has the name of a child
 	ReasonFieldContested fsm.Reason = "FieldContested" // others own fields that were to be applied
 	ReasonRefused        fsm.Reason = "Refused"        // refused for another reason; the message has it
 )

@@ -12,7 +12,7 @@ const (
 	ReasonInUse             meta.Reason = "InUse"             // a pod uses the claim that was to be detached
 	ReasonDriverError       meta.Reason = "DriverError"       // the storage driver reported an error, and the request does not wait
 	ReasonArtifactLost      meta.Reason = "ArtifactLost"      // what the request had made was deleted before it was finished
-	ReasonNameTaken         meta.Reason = "NameTaken"         // somebody else has the name that is needed
+	ReasonNameTaken         meta.Reason = "NameTaken"         // another object has the name that is needed
 	ReasonSourceNotReady    meta.Reason = "SourceNotReady"    // the capture to restore from failed, or was never finished
 	ReasonSourceConsumed    meta.Reason = "SourceConsumed"    // the detached volume was restored before
 	ReasonTooSmall          meta.Reason = "TooSmall"          // the claim asks for less than what was captured

@@ -30,7 +30,7 @@ const (
 	ReasonTimeOver         fsm.Reason = "TimeOver"         // it is over
 	ReasonRetained         fsm.Reason = "Retained"         // kept for a while after the loss
 	ReasonSavingTimeOfLoss fsm.Reason = "SavingTimeOfLoss" // the time at which the object was found gone is saved
-	ReasonDeleting         fsm.Reason = "Deleting"         // someone deletes the keeper
+	ReasonDeleting         fsm.Reason = "Deleting"         // the keeper is being deleted
 )
 
 type input = fsm.Input[*capturev1.ObjectKeeper, World]

@@ -34,7 +34,7 @@ const (
 	ReasonIntending          fsm.Reason = "Intending"          // the intent is to be written
 	ReasonAsking             fsm.Reason = "Asking"             // the driver is asked for the volume
 	ReasonTelling            fsm.Reason = "Telling"            // the claim is told what stands in the way
-	ReasonStuck              fsm.Reason = "Stuck"              // the claim was told; somebody must act
+	ReasonStuck              fsm.Reason = "Stuck"              // the claim says what stands in the way; a person must act
 	ReasonPublishing         fsm.Reason = "Publishing"         // the PersistentVolume is to be made
 	ReasonOwned              fsm.Reason = "Owned"              // a PersistentVolume owns the volume
 	ReasonMoving             fsm.Reason = "Moving"             // the detached volume is to be handed over
@@ -81,7 +81,7 @@ var Machine = fsm.Machine[*Restore, World]{
 				On:     back,
 			},
 			Moving: {
-				Doc:    "A detached volume is handed over from who held it.",
+				Doc:    "A detached volume is handed over from the claim that held it.",
 				Class:  fsm.Working,
 				Decide: decideMoving,
 				On:     back,

@@ -100,7 +100,7 @@ var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 				Fail:  map[fsm.ErrorClass]fsm.Event{fsm.Refused: Forbidden},
 			},
 			Detaching: {
-				Doc:    "The volume is taken from its claim, and held where nobody else can bind it.",
+				Doc:    "The volume is taken from its claim, and held by a claim in the namespace of the operator, where no other can bind it.",
 				Class:  fsm.Working,
 				Decide: decideDetaching,
 				On:     map[fsm.Event]fsm.Phase{Captured: Succeeded, GaveUp: CleaningUp, DeadlineExceeded: CleaningUp},

@@ -35,9 +35,9 @@ func NextCertificates(w World) (steps []Step, stage *Material, doubt string) {
 	return nil, &next, ""
 }
 
-// Renewal is what can be done about certificates while some servers are silent, who are not
-// among the nodes. A certificate of the same authorities harms nobody who has not heard of it,
-// and is not waited for until the old one has ended.
+// Renewal is what can be done about certificates while some servers are silent, which are not
+// among the nodes. A certificate of the same authorities harms no server that does not have it yet,
+// and a silent server must not delay it until the old one has expired.
 func Renewal(w World) (steps []Step, stage *Material) {
 	same := believes(w.Staged.Authorities, w.Given.Authorities) && believes(w.Given.Authorities, w.Staged.Authorities)
 	next, urgent := w.renewed()

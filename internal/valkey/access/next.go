@@ -131,7 +131,7 @@ func dismiss(w World) (steps []Step) {
 	for _, n := range w.Nodes {
 		unknown := map[string]bool{}
 		for name, is := range n.Server.Accounts {
-			// Where no application is known, a stranger may be one: its connections would go.
+			// Where no application is known, an unknown user may be one: its connections would be closed.
 			unknown[name] = name != Default && w.Secrets.ApplicationName != ""
 			if name == Default && is.On {
 				steps = append(steps, Grant{Node: n.Name, User: User{Name: Default, Off: true}})

@@ -25,7 +25,7 @@ func approved(in input) bool {
 	return !held
 }
 
-// notApproved is the hold at the door of a change of size that a person has to approve, also
+// notApproved is the hold before a change of size that a person has to approve, also
 // of one that was edited on its way.
 func notApproved(in input) (words string, held bool) {
 	if !in.Obj.Spec.ApprovePlan || hasBegun(in) {

@@ -84,8 +84,8 @@ func emptyNode(shard topology.Nodes, preferred string) (topology.Node, bool) {
 	return shard.HoldingNothing()
 }
 
-// decideConfiguringReplicas attaches replicas, and then lets whoever is misjudged
-// introduce itself anew: otherwise it takes the servers half their timeout to tell
+// decideConfiguringReplicas attaches replicas, and then introduces those anew that others
+// take for primaries: otherwise it takes the servers half their timeout to tell
 // each other, and until all agree on the shards a restart could be the last.
 func decideConfiguringReplicas(in input) fsm.Decision {
 	w := in.World

@@ -71,7 +71,7 @@ func decideRemovingNodesFromCluster(in input) fsm.Decision {
 	}
 	const words = "Waiting for the servers that stay to forget those that are removed"
 	if left := linger - in.Now.Sub(lastMoved(in)); left > 0 {
-		return fsm.Wait(ReasonForgetting, "valkey").In(left).Because("Waiting a few seconds for clients to hear from removed servers where their slots are.")
+		return fsm.Wait(ReasonForgetting, "valkey").In(left).Because("Waiting a few seconds for clients to learn from removed servers where their slots are.")
 	}
 	effects, doubt := forgetLeavingNodes(in)
 	switch {

@@ -42,7 +42,7 @@ func repeatedIntroductions(nodes topology.Nodes) (again []Introduction) {
 	for _, m := range nodes.Disagreements() {
 		of := memberOf(m.Of)
 		if !m.By.Server.Knows(of.ID) || !m.Of.Server.Knows(m.By.Server.ID) {
-			continue // to make strangers known to each other is not for now: something is held already
+			continue // servers that do not know each other are not introduced here: one of them holds something already
 		}
 		if pairs++; pairs > mostIntroductions {
 			break

@@ -51,7 +51,7 @@ const (
 	DataLost                 fsm.Event = "DataLost"                 // a formed cluster came back with nothing but newborn servers
 	SpecChanged              fsm.Event = "SpecChanged"              // the spec was changed, or what was made by it, before the cluster was formed
 	RecoveryInitiated        fsm.Event = "RecoveryInitiated"        // what has failed is tried again
-	DeletionRequested        fsm.Event = "DeletionRequested"        // somebody deletes the cluster
+	DeletionRequested        fsm.Event = "DeletionRequested"        // a user deletes the cluster
 )
 
 // The reasons of a cluster.
@@ -61,7 +61,7 @@ const (
 	ReasonReservedByOther    fsm.Reason = "ReservedByOther"    // another operation works on the cluster
 	ReasonReserving          fsm.Reason = "Reserving"          // taking back the cluster's reservation
 	ReasonCredentialsMissing fsm.Reason = "CredentialsMissing" // a Secret that the spec names is missing, or not as it should be
-	ReasonNameTaken          fsm.Reason = "NameTaken"          // somebody else's object has the name of a child
+	ReasonNameTaken          fsm.Reason = "NameTaken"          // an object of another owner has the name of a child
 	ReasonApplying           fsm.Reason = "Applying"           // children are being applied
 	ReasonApplied            fsm.Reason = "Applied"            // they are
 	ReasonEditUndone         fsm.Reason = "EditUndone"         // a person edited a child, which is now what it was; the event says which field

@@ -170,7 +170,7 @@ func scale(in input) (fsm.Decision, bool) {
 		return fsm.Decision{}, false
 	case in.Obj.Spec.Paused:
 		return fsm.Wait(ReasonPaused, "self", "pods", "valkey", "children").Because("The cluster is paused; unset spec.paused, and %s.", words), true
-	case !approved(in): // it gets no further than to the door, where the hold says what a person has to do
+	case !approved(in): // the hold before the phase stops it, and says what a person has to do
 		return fsm.Fire(event, ReasonScaling).Because("The size changes: %s.", words), true
 	case in.World.Reservation.State == reserve.Ours:
 		return fsm.Fire(event, ReasonScaling).Because("The size changes: %s.", words), true

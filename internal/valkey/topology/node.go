@@ -11,11 +11,11 @@ type Node struct {
 	Pod
 	// Server is nil when nothing answered at the pod's address.
 	Server *Server `json:"server,omitempty"`
-	// Refused says that the pod's address refuses connections: nobody listens there.
+	// Refused says that the pod's address refuses connections: no process listens there.
 	Refused bool `json:"refused,omitempty"`
 }
 
-// MayRun says that it does not answer and is not known to have ended: whoever is not heard may be there.
+// MayRun says that it does not answer and is not known to have ended: a silent server may still run.
 func (n Node) MayRun() bool {
 	return n.Server == nil && (n.UID != "" || n.Stray) && !n.Ended && !n.NeverRan
 }

@@ -40,7 +40,7 @@ func (s shardView) follows(n topology.Node) bool {
 
 func isSupervised(in shard) bool { return in.Obj.Spec.Strategy == valkeyv1.Supervised }
 
-// notApproved is the hold at the door of a failover that a person has to approve. What was
+// notApproved is the hold before a failover that a person has to approve. What was
 // begun is not held: it was approved, and is proven again before it is done.
 func notApproved(in shard) (string, bool) {
 	if !isSupervised(in) || in.Place.Phase == FailingOver {

@@ -54,7 +54,7 @@ func endRollback(in input, s valkeyv1.ShardUpgrade) fsm.Decision {
 			"written, so it stays on the new one; fix it forward by another upgrade, or restore a capture. It was rolled back because: %s",
 			s.Index, whyFailed(in))
 	}
-	return fsm.Fire(NoWayBack, ReasonRollbackFailed).Because("Shard %d: did not come back on what it had before, either; look at its pods, and "+
+	return fsm.Fire(NoWayBack, ReasonRollbackFailed).Because("Shard %d did not come back on what it had before, either; look at its pods, and "+
 		"repair it by another upgrade. It was rolled back because: %s", s.Index, whyFailed(in))
 }
 

@@ -61,7 +61,7 @@ func (s shardView) mayTakeOver(to topology.Node) bool {
 	return isCurrent(to) && s.follows(to) && s.owner.Name == s.OldPrimary
 }
 
-// hasRival says that a replica has taken over, and who was the primary has not heard of it: for
+// hasRival says that a replica has taken over, and the old primary does not know it yet: for
 // a moment both claim the slots.
 func (s shardView) hasRival(to topology.Node) bool {
 	return isCurrent(to) && s.owner.Name == s.OldPrimary && to.Name != s.OldPrimary && to.Server != nil && to.Server.Self().Slots != ""
@@ -145,7 +145,7 @@ func decideWaitingForClusterStable(in shard) fsm.Decision {
 		return fsm.Wait(ReasonClusterUnstable, "valkey").In(glance).Because("Shard %s: waiting for all servers to agree: %s.", in.Lane, doubt)
 	}
 	if left := linger - stay; left > 0 {
-		return fsm.Wait(ReasonClusterUnstable, "valkey").In(left).Because("Shard %s: waiting a few seconds for clients to hear who is the primary.", in.Lane)
+		return fsm.Wait(ReasonClusterUnstable, "valkey").In(left).Because("Shard %s: waiting a few seconds for clients to learn who is the primary.", in.Lane)
 	}
 	return fsm.Fire(ClusterStable, ReasonClusterStable)
 }

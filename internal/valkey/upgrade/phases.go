@@ -40,7 +40,7 @@ const (
 	ReasonReservedByOther    fsm.Reason = "ReservedByOther"    // another operation works on the cluster
 	ReasonReserving          fsm.Reason = "Reserving"          // taking the cluster's reservation
 	ReasonReserved           fsm.Reason = "Reserved"           // it is taken
-	ReasonCaptureUnavailable fsm.Reason = "CaptureUnavailable" // spec.captureFirst is set, and there is nothing to capture, or nobody who could
+	ReasonCaptureUnavailable fsm.Reason = "CaptureUnavailable" // spec.captureFirst is set, and there are no volumes to capture, or area capture is not installed
 	ReasonCapturing          fsm.Reason = "Capturing"          // the primaries' volumes are being captured
 	ReasonCaptureFailed      fsm.Reason = "CaptureFailed"      // a volume could not be captured; nothing was changed
 	ReasonUnhealthy          fsm.Reason = "Unhealthy"          // the cluster must be whole to begin; the message says what is missing

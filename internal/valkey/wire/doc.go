@@ -1,4 +1,4 @@
-// Package wire is the door to Valkey servers: what may be asked of one, what it
+// Package wire is the interface to Valkey servers: what may be asked of one, what it
 // may be told, and the client that does so. What a server answers comes back as
 // topology; what it refuses comes back as typed errors.
 //

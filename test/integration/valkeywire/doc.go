@@ -1,3 +1,3 @@
-// Package valkeywire runs the scripts of the Valkey door on real servers, as plain
+// Package valkeywire runs the scripts of package wire on real servers, as plain
 // processes.
 package valkeywire

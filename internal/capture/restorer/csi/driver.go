@@ -1,4 +1,4 @@
-// Package csi is the door to a CSI driver: the few calls that a restore needs, a client
+// Package csi is the interface to a CSI driver: the few calls that a restore needs, a client
 // that makes them, and a fake that answers them.
 package csi
 

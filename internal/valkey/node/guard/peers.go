@@ -40,11 +40,11 @@ func slotsTaken(h Here, seen []Seen) bool {
 }
 
 // successor is a server that owns the slots of this one by now, with no better right: as soon as
-// both hear of each other one of them gets a higher epoch, whichever, and the other one is
+// they know each other, either of them gets a higher epoch, and the other one is
 // emptied.
 //
 // NOTE: a server takes another epoch without a vote when two have the same, as in a cluster that
-// was just made. If it ends before anybody has heard of it, its replica is elected for this one.
+// was just made. If it ends before another server knows of that, its replica is elected for this one.
 func successor(h Here, seen []Seen) (Seen, bool) {
 	self := h.Known.Self
 	for _, s := range seen {

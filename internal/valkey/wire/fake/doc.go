@@ -1,4 +1,4 @@
-// Package fake is a Valkey cluster in memory, behind the same door as a real one.
+// Package fake is a Valkey cluster in memory, behind the same interface as a real one.
 //
 // It models what decides outcomes and nothing else: every server has a view of its
 // own, and what one tells another arrives only when somebody delivers it, in any

@@ -44,7 +44,7 @@ func decideWaitingApproval(in input) fsm.Decision {
 }
 
 // reserved takes the reservation if it is free. If another holds it, the hold on
-// executing stops next at the door.
+// executing stops next.
 func reserved(in input, next fsm.Decision) fsm.Decision {
 	if in.World.Holder == "" {
 		return fsm.Do(ReasonReserving, Reserve{string(in.Obj.UID)}).Because("The target is reserved.")
