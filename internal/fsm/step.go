@@ -92,7 +92,10 @@ func (m *Machine[T, W]) decide(s *Step[T], w *walker[Input[T, W]]) error {
 			w.keepTime(m.held(w.place.Phase, w.input(), holding{}))
 			s.Decision = w.patient(d)
 			m.timer(s, d)
-			return checkReflex(d)
+			if err := checkReflex(d); err != nil || !s.Decision.BackOff {
+				return err
+			}
+			return m.moveOn(s, w)
 		}
 	}
 	if err := m.stepLanes(s, w); err != nil {
@@ -103,6 +106,18 @@ func (m *Machine[T, W]) decide(s *Step[T], w *walker[Input[T, W]]) error {
 	s.Circled = s.Circled || w.circled
 	if s.Lane == "" || len(w.hops) > 0 || !d.Waits() || d.urgency() > s.Decision.urgency() {
 		s.Decision, s.Lane = d, ""
+	}
+	return err
+}
+
+// moveOn takes the moves of the rule while the reflex backs off: a phase that is over, or too late, is left all the
+// same. Nothing is done, because what the reflex wants comes first.
+func (m *Machine[T, W]) moveOn(s *Step[T], w *walker[Input[T, W]]) error {
+	d, err := w.walk()
+	s.Circled = s.Circled || w.circled
+	if len(w.hops) > 0 {
+		s.Decision = d
+		m.timer(s, d)
 	}
 	return err
 }
