@@ -68,6 +68,21 @@ func (w *Worker[R]) BeginFor(key read.Key, what string, job Job[R]) {
 	}
 }
 
+// Ensure has a job run for what is wanted, in place of one for anything else. One that failed is begun again, and its
+// error returned: so the object backs off, ever longer, for as long as the job fails.
+func (w *Worker[R]) Ensure(key read.Key, what string, job Job[R]) error {
+	last := w.Work(key)
+	if last.State == read.WorkRunning && last.For == what {
+		return nil
+	}
+	w.Forget(key)
+	w.BeginFor(key, what, job)
+	if last.State == read.WorkEnded && last.For == what {
+		return last.Err
+	}
+	return nil
+}
+
 // run gives a job its commands, once the last command of the job before has
 // returned: two at a time could undo each other.
 func (w *Worker[R]) run(key read.Key, one *work[R]) {
@@ -113,6 +128,7 @@ func (w *Worker[R]) step(ctx context.Context, key read.Key, one *work[R]) bool {
 		return false
 	}
 	w.mu.Lock()
+	one.job = nil // it may hold much
 	if one.state.State, one.state.Err = read.WorkEnded, err; err == nil {
 		one.state.Result = result
 	}

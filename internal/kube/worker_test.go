@@ -112,6 +112,30 @@ func TestWorkerTellsWhyAJobEnded(t *testing.T) {
 	})
 }
 
+// A job that fails for ever is told every time, so that its object backs off, and is begun again every time.
+func TestWorkerEnsuresAJob(t *testing.T) {
+	withWorker(t, func(t *testing.T, w *Worker[string], j *journal, lead func() func()) {
+		defer lead()()
+		errFull := errors.New("full")
+		ensure := func(what string, ends error) error { return w.Ensure(alice, what, j.job(what, 1, ends)) }
+		expect(t, "begun", nil, ensure("a", errFull))
+		expect(t, "under way", nil, ensure("a", errFull))
+		for range 3 {
+			elapse(10 * time.Second)
+			if err := ensure("a", errFull); !errors.Is(err, errFull) {
+				t.Errorf("failed: %v", err)
+			}
+			expect(t, "again", read.WorkRunning, w.Work(alice).State)
+		}
+		expect(t, "another", nil, ensure("b", nil))
+		elapse(10 * time.Second)
+		expect(t, "for", read.Work[string]{State: read.WorkEnded, For: "b", Result: "b done"}, w.Work(alice))
+		if w.jobs[alice].job != nil {
+			t.Error("what the job holds is kept after its end")
+		}
+	})
+}
+
 func TestWorkerForgets(t *testing.T) {
 	withWorker(t, func(t *testing.T, w *Worker[string], j *journal, lead func() func()) {
 		defer lead()()

@@ -59,25 +59,13 @@ func (a ManifestCapture) Act(ctx context.Context, r *capturev1.ManifestCaptureRe
 	return "", fmt.Errorf("unknown effect %s", effect)
 }
 
-// start begins work, unless it is under way. What failed for a reason that may pass is begun
-// again only after the failure was told: so it is not begun in a loop. What failed by a verdict is begun
-// again as it is told: then it is told every time, and tried ever more seldom.
+// start begins work, unless it is under way. What fails is told, with its verdict, every time, and tried ever more seldom.
 func (a ManifestCapture) start(key read.Key, task string, job captureJob) error {
-	switch work := a.Work.Work(key); {
-	case work.State == read.WorkRunning && work.For == task:
-		return nil
-	case work.State == read.WorkRunning:
-		a.Work.Forget(key)
-	case work.State == read.WorkEnded && work.For == task && work.Err != nil:
-		a.Work.Forget(key)
-		if verdict := (*manifest.Refusal)(nil); errors.As(work.Err, &verdict) {
-			a.Work.BeginFor(key, task, job)
-			return &fsm.Error{Class: fsm.Transient, Err: work.Err, Say: verdict.Message}
-		}
-		return work.Err
+	err := a.Work.Ensure(key, task, job)
+	if verdict := (*manifest.Refusal)(nil); errors.As(err, &verdict) {
+		return &fsm.Error{Class: fsm.Transient, Err: err, Say: verdict.Message}
 	}
-	a.Work.BeginFor(key, task, job)
-	return nil
+	return err
 }
 
 // remove removes a leftover. If it were wrong, somebody's capture would be lost: so only the

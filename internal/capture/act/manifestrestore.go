@@ -50,16 +50,8 @@ func (a *ManifestRestore) Act(ctx context.Context, r *capturev1.ManifestRestoreR
 // waits before the next.
 func (a *ManifestRestore) begin(r *capturev1.ManifestRestoreRequest, e manifestrestore.Begin) error {
 	key, what := client.ObjectKeyFromObject(r), manifestrestore.For(r.UID, e.Stage)
-	switch w := a.Work.Work(key); {
-	case w.For == what && w.State == read.WorkEnded && w.Err != nil:
-		a.Work.Forget(key)
-		return w.Err
-	case w.For != what: // of another stage, or of a request that had the name before
-		a.Work.Forget(key)
-	}
 	job := &restoreJob{ManifestRestore: a, request: r.DeepCopy(), stage: e.Stage, keeper: e.Keeper}
-	a.Work.BeginFor(key, what, job.step)
-	return nil
+	return a.Work.Ensure(key, what, job.step)
 }
 
 // AfterPass forgets the job of a request that is gone or has ended.

@@ -94,10 +94,6 @@ func (m *mover) begin(ctx context.Context) (done bool, err error) {
 // moveSlots begins to move slots. If the work before ended early, its error is this
 // effect's: the object backs off by it.
 func (a Cluster) moveSlots(key read.Key, e cluster.MoveSlots) error {
-	if work := a.Work.Work(key); work.State == read.WorkEnded && work.Err != nil {
-		a.Work.Forget(key)
-		return work.Err
-	}
 	m := &mover{servers: a.servers, members: e.At, shards: e.Shards, sent: map[int]bool{}}
 	m.turned = func(ctx context.Context) bool {
 		var c valkeyv1.ValkeyCluster
@@ -111,8 +107,7 @@ func (a Cluster) moveSlots(key read.Key, e cluster.MoveSlots) error {
 		most := ptr.Deref(c.Spec.SlotMigration.MaxBytesPerSecond, resource.Quantity{})
 		return most.Value()
 	}
-	a.Work.Begin(key, kube.WithoutResult(m.step))
-	return nil
+	return a.Work.Ensure(key, "", kube.WithoutResult(m.step))
 }
 
 // look asks all servers.

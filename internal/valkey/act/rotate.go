@@ -45,17 +45,12 @@ const (
 // applyAccess begins to bring the access to servers to what the Secrets say.
 func (a Cluster) applyAccess(c *valkeyv1.ValkeyCluster, e cluster.ApplyAccess) error {
 	key, what := client.ObjectKeyFromObject(c), cluster.AccessWork(e.Print, e.Starts)
-	if work := a.Access.Work(key); work.State == read.WorkEnded && work.Err != nil && work.For == what {
-		a.Access.Forget(key)
-		return work.Err
-	}
 	r := &Rotation{
 		Connect: func(ctx context.Context) (Keyed, error) { return a.keyed(ctx, key) },
 		Vault:   a.vault(c), Print: e.Print, Proven: e.Loaded, Members: e.At, Partial: e.Partial, Every: lookEvery,
 		Dir: func(string) string { return spec.TLSPath },
 	}
-	a.Access.BeginFor(key, what, kube.WithoutResult(r.Step))
-	return nil
+	return a.Access.Ensure(key, what, kube.WithoutResult(r.Step))
 }
 
 func (a Cluster) keyed(ctx context.Context, key read.Key) (Keyed, error) {

@@ -16,7 +16,6 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
-	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
@@ -28,19 +27,14 @@ var errNoSettings = &fsm.Error{Class: fsm.Changed, Err: errors.New("the settings
 // what comes of it, and no failure: nothing else waits for it.
 func (a Cluster) applySettings(c *valkeyv1.ValkeyCluster, e cluster.ApplySettings) error {
 	key := cluster.SettingsWork(client.ObjectKeyFromObject(c))
-	if work := a.Access.Work(key); work.State == read.WorkEnded && work.Err != nil && work.For == e.Print {
-		a.Access.Forget(key)
-		return work.Err
-	}
 	settler, is := a.servers.(wire.Settler)
 	settings := spec.Live(c)
 	if !is || !strings.HasPrefix(e.Print, cluster.SettingsPrint(settings)) {
 		return fmt.Errorf("apply settings: %w", errNoSettings)
 	}
-	a.Access.BeginFor(key, e.Print, kube.WithoutResult(func(ctx context.Context) (bool, error) {
+	return a.Access.Ensure(key, e.Print, kube.WithoutResult(func(ctx context.Context) (bool, error) {
 		return true, Settle(ctx, settler, e.At, settings)
 	}))
-	return nil
 }
 
 // Settle brings servers to settings, and sees that they have them. What one refuses keeps
