@@ -133,11 +133,14 @@ func reflex(in input) (fsm.Decision, bool) {
 	if d, lost := keepReservation(in); lost {
 		return d, true
 	}
-	if effects := adjustDisruptionBudget(in); len(effects) > 0 && slices.Contains(standing, in.Obj.Status.Phase) {
+	d, heals := heal(in)
+	// Where the budget is refused, it and healing take turns: what heals ends the need to close the budget.
+	turn := !heals || in.Obj.Status.Failures%2 == 0
+	if effects := adjustDisruptionBudget(in); turn && len(effects) > 0 && slices.Contains(standing, in.Obj.Status.Phase) {
 		return fsm.Do(ReasonAdjustingBudget, effects...).
 			Because("The manager adjusts the PodDisruptionBudget: no pod may be drained while a ready one has no copy of its shard."), true
 	}
-	return heal(in)
+	return d, heals
 }
 
 // kind is what the cluster is called where it reserves itself.

@@ -47,6 +47,20 @@ func TestAdjustDisruptionBudget(t *testing.T) {
 	}
 }
 
+// Where a policy refuses to close the budget, the newborn that the budget is about is healed all the same.
+func TestARefusedBudgetDoesNotStopHealing(t *testing.T) {
+	w := clone(made()[len(made())-1].world)
+	w.Nodes[1] = startedNode(w.Nodes[1].Pod, "valkey:8.1")
+	c := newCluster()
+	c.Status.Phase = Degraded
+	for failures := range int32(4) {
+		c.Status.Failures = failures
+		if d, acts := reflex(input{Obj: c, World: w}); !acts || (d.Reason == ReasonAdjustingBudget) != (failures%2 == 0) {
+			t.Errorf("after %d failures: %s %v", failures, d.Reason, d.Do)
+		}
+	}
+}
+
 func closeBudget(w *World) {
 	for i, c := range w.Children {
 		if c.Kind == KindDisruptionBudget {

@@ -32,6 +32,18 @@ func midway(version string, phase fsm.Phase) (*valkeyv1.ValkeyUpgrade, World) {
 	return u, w
 }
 
+// A rollback of which nobody saw anything has not failed, however late it is.
+func TestARollbackDoesNotFailUnseen(t *testing.T) {
+	u, _ := midway("8.1.1", UpgradingReplicas)
+	u.Status.Phase, u.Status.Since = RollingBack, *ago(time.Hour)
+	u.Status.Failure = &valkeyv1.UpgradeFailure{Reason: "PodNotReady", Message: "it"}
+	u.Status.Shards[0].WantTemplate, u.Status.Shards[0].Deadline = "8.1.1", ago(time.Minute)
+	s, err := Machine.Step(input{Obj: u, Now: present})
+	if err != nil || s.Moved() || len(s.Decision.Do) > 0 {
+		t.Errorf("%v: moves by %v, does %v", err, s.Hops, s.Decision.Do)
+	}
+}
+
 // caution is a world, what is done in it, and where the first shard stands then.
 type caution struct {
 	change func(*valkeyv1.ShardUpgrade, *World)

@@ -25,6 +25,9 @@ func lanes(in input) (names []string) {
 		}
 		return names
 	}
+	if in.World.Cluster.Sight == "" { // nobody looked, so no shard has failed to go back
+		return nil
+	}
 	for _, s := range slices.Backward(in.Obj.Status.Shards) {
 		if s.WantTemplate != "" {
 			names = append(names, strconv.Itoa(int(s.Index)))
