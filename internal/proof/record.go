@@ -2,6 +2,7 @@ package proof
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +43,7 @@ func Record(proofs []meta.Proof, now time.Time, outcomes []fsm.Outcome) []meta.P
 func recordOf(effect fsm.Effect, seen string, now time.Time) meta.Proof {
 	step := effect.String()
 	p := meta.Proof{
-		At: metav1.Time{Time: now.Truncate(time.Second)}, Step: step[:min(len(step), longestStep)], Seen: seen[:min(len(seen), longestSeen)],
+		At: metav1.Time{Time: now.Truncate(time.Second)}, Step: cut(step, longestStep), Seen: cut(seen, longestSeen),
 	}
 	if bound, is := effect.(Bound); is {
 		for _, s := range bound.Subjects() {
@@ -51,4 +52,9 @@ func recordOf(effect fsm.Effect, seen string, now time.Time) meta.Proof {
 		p.Of = p.Of[:min(len(p.Of), mostSubjects)]
 	}
 	return p
+}
+
+// cut shortens text, but not in the middle of a character: what is stored would differ from what is compared to it.
+func cut(text string, most int) string {
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
