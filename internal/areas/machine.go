@@ -26,8 +26,11 @@ type Drawing interface {
 
 type drawing[T fsm.Subject[T], W any] struct{ *fsm.Machine[T, W] }
 
+// Reference implements Drawing.
 func (d drawing[T, W]) Reference() string { return diagram.Reference(d.Machine) }
-func (d drawing[T, W]) Diagram() string   { return diagram.Of(d.Chart()) }
+
+// Diagram implements Drawing.
+func (d drawing[T, W]) Diagram() string { return diagram.Of(d.Chart()) }
 
 // machine describes a machine: m, and the folders that declare its constants.
 func machine[T fsm.Subject[T], W any](m *fsm.Machine[T, W], folders ...string) Machine {
