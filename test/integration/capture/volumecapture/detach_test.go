@@ -34,11 +34,11 @@ func TestADetachedVolumeIsHeldWithItsDataAndGoesWithItsRequest(t *testing.T) {
 	r.create(q)
 	r.ends(q, capturev1.ReasonCompleted)
 	r.wrote(since, map[string]int{
-		"create objectkeepers.capture.statecraft.dev":               1,
-		"patch persistentvolumes":                                   3,
-		"delete persistentvolumeclaims":                             1,
-		"create persistentvolumeclaims":                             1,
-		"patch volumecapturerequests.capture.statecraft.dev/status": 3,
+		"create objectkeepers.capture.statecraft.dev": 1,
+		"patch persistentvolumes":                     3,
+		"delete persistentvolumeclaims":               1,
+		"create persistentvolumeclaims":               1,
+		statusWrites:                                  3,
 	})
 	t.Logf("detached in %s", q.Status.CompletionTimestamp.Sub(q.CreationTimestamp.Time))
 	r.gone(claim)

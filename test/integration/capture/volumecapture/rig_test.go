@@ -43,6 +43,7 @@ type rig struct {
 	bed       *bed.Bed
 	client    client.Client
 	csi       *bed.CSIDriver
+	manager   *product.Manager
 	namespace string
 	before    []string // snapshots of the backend
 }
@@ -54,7 +55,8 @@ func newRig(t *testing.T) rig {
 	t.Cleanup(b.CSI().Proxy().Clear)
 	r := rig{T: t, bed: b, client: c, csi: b.CSI()}
 	r.before = r.snapshots()
-	product.NewManager(t, b, area).Start()
+	r.manager = product.NewManager(t, b, area)
+	r.manager.Start()
 	r.namespace = bedtest.Namespace(t, b)
 	return r
 }
