@@ -113,6 +113,16 @@ func broken(r *capturev1.VolumeCaptureRequest, w World) World {
 	return Settle(r, w)
 }
 
+// A claim that a pod uses is refused before anything is written.
+func TestAClaimInUseIsRefusedAtOnce(t *testing.T) {
+	r, w := object(), world()
+	r.Spec.Mode, r.Status.Phase, w.Users.Pod = capturev1.Detach, Pending, "web-0"
+	s, err := Machine.Step(input{Obj: r, World: w, Now: createdAt.Time})
+	if err != nil || len(s.Decision.Do) > 0 || len(s.Hops) != 1 || s.Hops[0].To != Failed || s.Hops[0].Reason != capturev1.ReasonInUse {
+		t.Errorf("%v: %v, %v", err, s.Hops, s.Decision.Do)
+	}
+}
+
 // TestInUsePath drills a pod that comes when the volume is marked: the mark is taken back.
 func TestInUsePath(t *testing.T) {
 	b := detaches()
