@@ -35,6 +35,9 @@ func (j *restoreJob) one(ctx context.Context, item manifestrestore.Item) (r capt
 	default:
 		r, err = j.place(ctx, item)
 	}
+	if j.only() {
+		r = manifestrestore.Unwritten(r)
+	}
 	r.Group, r.Resource = j.resource(item)
 	return r, err
 }

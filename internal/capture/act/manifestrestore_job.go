@@ -63,17 +63,32 @@ func (j *restoreJob) step(ctx context.Context) (report *manifestrestore.Report, 
 	case j.next < len(j.items):
 		err = j.restore(ctx)
 	default:
-		report = manifestrestore.Tally(j.results)
-		report.Blind = j.blind
-		return report, true, nil
+		return j.tally(), true, nil
 	}
 	if refusal := (*refused)(nil); errors.As(err, &refusal) {
-		return &manifestrestore.Report{Refusal: refusal.reason, Message: refusal.message}, true, nil
+		return j.broken(refusal), true, nil
 	}
 	if unmade := (*awaits)(nil); errors.As(err, &unmade) {
 		return &manifestrestore.Report{Awaits: unmade.request}, true, nil
 	}
 	return nil, false, err
+}
+
+func (j *restoreJob) tally() *manifestrestore.Report {
+	report := manifestrestore.Tally(j.results)
+	report.Blind = j.blind
+	return report
+}
+
+// broken is the report of a job that cannot go on. What it has written stays, so it is told.
+func (j *restoreJob) broken(by *refused) *manifestrestore.Report {
+	report := &manifestrestore.Report{}
+	if j.stage == manifestrestore.Apply && len(j.results) > 0 {
+		j.stop()
+		report = j.tally()
+	}
+	report.Refusal, report.Message = by.reason, by.message
+	return report
 }
 
 // refused says that the checkpoint cannot be restored, now or later.

@@ -91,6 +91,15 @@ func result(what capturev1.RestoreResult, why fsm.Reason, message string) captur
 	return capturev1.ObjectResult{Result: what, Reason: why, Message: message}
 }
 
+// Unwritten is the result of an item that a restore means to write and has not: a plan is no result. Only a dry run tells
+// what would become of it.
+func Unwritten(r capturev1.ObjectResult) capturev1.ObjectResult {
+	if r.Result != capturev1.ResultCreated && r.Result != capturev1.ResultReplaced {
+		return r
+	}
+	return result(capturev1.ResultPending, ReasonNotReached, "")
+}
+
 // Judge says what became of an item, given what is there now and what was said of it before:
 // for whoever only looks. It does not know only when Replace may have left it as it was; then
 // the API server must be asked whether anything would change.

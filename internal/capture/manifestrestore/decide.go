@@ -122,9 +122,9 @@ func decidePlanning(in input) fsm.Decision {
 	case !in.Obj.Spec.DryRun:
 		return fsm.Fire(Planned, ReasonPlanned)
 	case r.complete():
-		return fsm.Fire(Rehearsed, capturev1.ReasonCompleted).Because("%s", summary(r))
+		return fsm.Fire(Rehearsed, capturev1.ReasonCompleted).Because("%s", unwritten(in.Obj.Spec, r))
 	}
-	return fsm.Fire(Refused, capturev1.ReasonPartiallyRestored).Because("%s", summary(r))
+	return fsm.Fire(Refused, capturev1.ReasonPartiallyRestored).Because("%s", unwritten(in.Obj.Spec, r))
 }
 
 // obstacle is why nothing is written at all: with policy Fail a name that is taken or a kind
@@ -135,13 +135,13 @@ func obstacle(spec capturev1.ManifestRestoreRequestSpec, r *Report) (meta.Reason
 	case r.Refusal != "":
 		return r.Refusal, r.Message
 	case r.Blind > 0:
-		return capturev1.ReasonForbidden, summary(r)
+		return capturev1.ReasonForbidden, unwritten(spec, r)
 	case spec.ConflictPolicy != capturev1.ConflictFail:
 		return "", ""
 	case r.Reasons[capturev1.ReasonConflict] > 0:
-		return capturev1.ReasonConflict, summary(r)
+		return capturev1.ReasonConflict, unwritten(spec, r)
 	case r.Reasons[ReasonUnserved] > 0:
-		return capturev1.ReasonInvalidTarget, summary(r)
+		return capturev1.ReasonInvalidTarget, unwritten(spec, r)
 	}
 	return "", ""
 }
@@ -154,7 +154,7 @@ func decideApplying(in input) fsm.Decision {
 	case !ended:
 		return work(in, Apply, ReasonApplying)
 	case r.Refusal != "":
-		return fsm.Fire(Broken, r.Refusal).Because("%s", r.Message)
+		return fsm.Fire(Broken, r.Refusal).Because("%s", broken(r))
 	case r.Awaits != "":
 		return awaitClaims(in)
 	}

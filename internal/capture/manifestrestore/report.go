@@ -1,9 +1,7 @@
 package manifestrestore
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,11 +28,12 @@ func report(out *capturev1.ManifestRestoreRequest, in input, _ fsm.Pass) {
 	}
 }
 
-// news is what a job has found, if it is of a phase that may have begun one.
+// news is what a job has found, if it is of a phase that may have begun one. A job that could not go on has news if it
+// wrote before.
 func news(in input, phase fsm.Phase) (*Report, bool) {
 	r := in.World.Work.Report
 	begun := phase != Pending && phase != Preparing
-	return r, begun && r != nil && r.Refusal == "" && r.Awaits == "" && in.World.Work.State == Ended
+	return r, begun && r != nil && (r.Refusal == "" || r.Objects > 0) && r.Awaits == "" && in.World.Work.State == Ended
 }
 
 func counts(r *Report) map[string]int32 {
@@ -46,22 +45,3 @@ func counts(r *Report) map[string]int32 {
 }
 
 func ended(phase fsm.Phase) bool { return phase == Succeeded || phase == Failed }
-
-// summary says in one or two sentences what became of the objects, and names the first that failed.
-func summary(r *Report) string {
-	var words []string
-	for _, result := range order {
-		if n := r.Counts[result]; n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, strings.ToLower(string(result))))
-		}
-	}
-	text := fmt.Sprintf("Of %d objects: %s.", r.Objects, strings.Join(words, ", "))
-	if len(words) == 0 {
-		text = "The checkpoint holds no objects."
-	}
-	if len(r.Results) > 0 && r.Results[0].Result == capturev1.ResultFailed {
-		first := r.Results[0]
-		text += fmt.Sprintf(" The first that failed is %s %s (%s).", first.Resource, first.Name, first.Reason)
-	}
-	return text
-}

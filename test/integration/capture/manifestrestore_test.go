@@ -83,6 +83,16 @@ func TestPoliciesOfConflict(t *testing.T) {
 	if got := resultOf(r, "configmaps", "settings"); got.Result != capturev1.ResultFailed || got.Reason != capturev1.ReasonConflict {
 		t.Errorf("the taken name is %+v", got)
 	}
+	// What was done is nothing; what would have been is for a dry run to say.
+	if diff := cmp.Diff(map[string]int32{"Failed": 2, "Pending": 6}, r.Status.Counts); diff != "" {
+		t.Errorf("the results of a restore that wrote nothing: %s", diff)
+	}
+	if got := resultOf(r, "secrets", "password"); got.Result != capturev1.ResultPending || got.Reason != manifestrestore.ReasonNotReached {
+		t.Errorf("what was not written is %+v", got)
+	}
+	s.says(r, "Nothing was written. Of 8 objects: 2 failed, 6 not restored. The first that failed is serviceaccounts web (Conflict).")
+	r = s.ends(s.ask("dry-fail", from, policy(capturev1.ConflictFail, true)), capturev1.ReasonConflict)
+	s.says(r, "This was a dry run, and nothing was written. Of 8 objects: 2 would fail, 6 would be created. The first that would fail is serviceaccounts web (Conflict).")
 
 	dry := s.ends(s.ask("dry-replace", from, policy(capturev1.ConflictReplace, true)), capturev1.ReasonCompleted)
 	s.ends(s.ask("skip", from, policy(capturev1.ConflictSkip, false)), capturev1.ReasonCompleted)

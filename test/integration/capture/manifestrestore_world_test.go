@@ -208,6 +208,14 @@ func (s *scene) ends(r *capturev1.ManifestRestoreRequest, want fsm.Reason) *capt
 	return r
 }
 
+// says compares the message of a request that has ended.
+func (s *scene) says(r *capturev1.ManifestRestoreRequest, want string) {
+	s.t.Helper()
+	if got := apimeta.FindStatusCondition(r.Status.Conditions, fsm.Ready).Message; got != want {
+		s.t.Errorf("%s says %q, want %q", r.Name, got, want)
+	}
+}
+
 func (s *scene) get(obj client.Object, name string) client.Object {
 	s.t.Helper()
 	if err := s.c.Get(s.t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, obj); err != nil {
