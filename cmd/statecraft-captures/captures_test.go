@@ -26,29 +26,39 @@ func TestTables(t *testing.T) {
 	size, soon := resource.MustParse("1Gi"), now.Add(time.Hour)
 	inv := leaks.Inventory{
 		Requests: []leaks.Request{
-			{Kind: "VolumeRestoreRequest", Namespace: "shop", Name: "again", Phase: "Restoring", Created: now.Add(-time.Minute)},
-			{Kind: "VolumeCaptureRequest", Namespace: "shop", Name: "data", Ready: "True", Phase: "Succeeded", Artifact: "VolumeSnapshotContent/c1", Size: &size, Created: now.Add(-time.Hour)},
-			{Kind: "ManifestCaptureRequest", Namespace: "bank", Name: "all", Ready: "True", Phase: "Succeeded", Artifact: "ManifestCheckpoint/p1", Created: now.Add(-time.Hour)},
+			{Kind: "VolumeRestoreRequest", Namespace: "shop", Name: "again", Phase: "Restoring", What: "claim data", Created: now.Add(-time.Minute)},
+			{Kind: "VolumeCaptureRequest", Namespace: "shop", Name: "data", Ready: "True", Phase: "Succeeded", What: "claim data", Artifact: "VolumeSnapshotContent/c1", Size: &size, Created: now.Add(-time.Hour)},
+			{Kind: "ManifestCaptureRequest", Namespace: "bank", Name: "all", Ready: "True", Phase: "Succeeded", What: "12 objects", Artifact: "ManifestCheckpoint/p1", Created: now.Add(-time.Hour)},
 		},
-		Keepers: []leaks.Keeper{{Name: "request-r9", UID: "k9", Expires: &soon}, {Name: "request-r1", UID: "k1"}},
+		Keepers: []leaks.Keeper{
+			{Name: "request-r9", UID: "k9", Kind: "VolumeCaptureRequest", Of: leaks.Name{Namespace: "lost", Name: "nightly"}, Expires: &soon},
+			{Name: "request-r8", UID: "k8", Kind: "ManifestCaptureRequest", Of: leaks.Name{Namespace: "lost", Name: "all"}, Expires: &soon},
+			{Name: "request-r7", UID: "k7", Kind: "VolumeCaptureRequest", Of: leaks.Name{Namespace: "lost", Name: "moved"}, Expires: &soon},
+			{Name: "request-r1", UID: "k1"},
+		},
 		Artifacts: []leaks.Artifact{
 			{Kind: leaks.Checkpoint, Name: "p1", Bytes: 3 << 20, Keepers: []types.UID{"k1"}},
-			{Kind: leaks.Content, Name: "c9", Keepers: []types.UID{"k9"}, Created: now.Add(-48 * time.Hour)},
+			{Kind: leaks.Content, Name: "c9", What: "claim data", Size: &size, Keepers: []types.UID{"k9"}, Created: now.Add(-48 * time.Hour)},
+			{Kind: leaks.Checkpoint, Name: "p8", What: "9 objects, volumes of data log", Size: &size, Keepers: []types.UID{"k8"}, Created: now.Add(-48 * time.Hour)},
+			{Kind: leaks.Holder, Name: "detached-r7", Request: "r7", Keepers: []types.UID{"k7"}, Created: now.Add(-48 * time.Hour)},
+			{Kind: leaks.Volume, Name: "pv-7", What: "claim log", Request: "r7", Size: &size, Created: now.Add(-72 * time.Hour)},
 			{Kind: leaks.Chunk, Name: "x", Keepers: []types.UID{"k9"}},
 		},
 	}
 	const all = `
-NAMESPACE   REQUEST     READY    PHASE       ARTIFACT                   SIZE     AGE
-bank        mcr/all     True     Succeeded   ManifestCheckpoint/p1      3Mi      60m
-shop        vcr/data    True     Succeeded   VolumeSnapshotContent/c1   1Gi      60m
-shop        vrr/again   <none>   Restoring   <none>                     <none>   60s
+NAMESPACE   REQUEST     READY    PHASE       WHAT         SIZE     AGE
+bank        mcr/all     True     Succeeded   12 objects   3Mi      60m
+shop        vcr/data    True     Succeeded   claim data   1Gi      60m
+shop        vrr/again   <none>   Restoring   claim data   <none>   60s
 
-RETAINED                   KEEPER       EXPIRES IN   AGE
-VolumeSnapshotContent/c9   request-r9   60m          2d
+NAMESPACE   RETAINED OF   WHAT                             SIZE   EXPIRES IN   AGE   RESTORE WITH SOURCE
+lost        mcr/all       9 objects, volumes of data log   1Gi    60m          2d    checkpoint: p8
+lost        vcr/moved     claim log                        1Gi    60m          3d    persistentVolume: pv-7
+lost        vcr/nightly   claim data                       1Gi    60m          2d    volumeSnapshotContent: c9
 `
 	const one = `
-NAMESPACE   REQUEST   READY   PHASE       ARTIFACT                SIZE   AGE
-bank        mcr/all   True    Succeeded   ManifestCheckpoint/p1   3Mi    60m
+NAMESPACE   REQUEST   READY   PHASE       WHAT         SIZE   AGE
+bank        mcr/all   True    Succeeded   12 objects   3Mi    60m
 `
 	for namespace, want := range map[string]string{"": all, "bank": one} {
 		var out strings.Builder

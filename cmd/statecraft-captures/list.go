@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/statecraft-dev/statecraft/internal/capture/leaks"
@@ -27,49 +28,41 @@ var short = map[string]string{
 	"VolumeCaptureRequest": "vcr", "ManifestCaptureRequest": "mcr", "VolumeRestoreRequest": "vrr", "ManifestRestoreRequest": "mrr",
 }
 
-// printRequests prints a line per request, and one per keeper that outlives its request.
+// printRequests prints a line per request, and one per capture that outlives its request.
 func printRequests(out io.Writer, inv leaks.Inventory, namespace string, now time.Time) error {
 	requests := slices.DeleteFunc(slices.Clone(inv.Sized()), func(r leaks.Request) bool { return namespace != "" && r.Namespace != namespace })
 	slices.SortFunc(requests, func(a, b leaks.Request) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	w := table(out)
-	row(w, "NAMESPACE", "REQUEST", "READY", "PHASE", "ARTIFACT", "SIZE", "AGE")
+	row(w, "NAMESPACE", "REQUEST", "READY", "PHASE", "WHAT", "SIZE", "AGE")
 	for _, r := range requests {
-		size := ""
-		if r.Size != nil {
-			size = r.Size.String()
-		}
-		row(w, r.Namespace, short[r.Kind]+"/"+r.Name, r.Ready, r.Phase, r.Artifact, size, age(r.Created, now))
+		row(w, r.Namespace, short[r.Kind]+"/"+r.Name, r.Ready, r.Phase, r.What, size(r.Size), age(r.Created, now))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if namespace != "" {
-		return nil // keepers have none
-	}
-	return printRetained(out, inv, now)
+	return printRetained(out, inv, namespace, now)
 }
 
-// printRetained prints what is kept though its request is gone, and until when.
-func printRetained(out io.Writer, inv leaks.Inventory, now time.Time) error {
+func size(q *resource.Quantity) string {
+	if q == nil {
+		return ""
+	}
+	return q.String()
+}
+
+// printRetained prints what is kept though its request is gone, until when, and how to restore it.
+func printRetained(out io.Writer, inv leaks.Inventory, namespace string, now time.Time) error {
+	all := slices.DeleteFunc(inv.Retained(), func(r leaks.Retained) bool { return namespace != "" && r.Of.Namespace != namespace })
+	if len(all) == 0 {
+		return nil
+	}
+	fmt.Fprintln(out)
 	w := table(out)
-	head := false
-	for _, k := range inv.Keepers {
-		if k.Expires == nil || k.Deleted != nil {
-			continue
-		}
-		for _, a := range inv.Artifacts {
-			if !slices.Contains(a.Keepers, k.UID) || a.Kind == leaks.Chunk {
-				continue
-			}
-			if !head {
-				fmt.Fprintln(w)
-				row(w, "RETAINED", "KEEPER", "EXPIRES IN", "AGE")
-				head = true
-			}
-			row(w, string(a.Kind)+"/"+a.Name, k.Name, duration.HumanDuration(max(0, k.Expires.Sub(now))), age(a.Created, now))
-		}
+	row(w, "NAMESPACE", "RETAINED OF", "WHAT", "SIZE", "EXPIRES IN", "AGE", "RESTORE WITH SOURCE")
+	for _, r := range all {
+		row(w, r.Of.Namespace, short[r.Kind]+"/"+r.Of.Name, r.What, size(r.Size), duration.HumanDuration(max(0, r.Expires.Sub(now))), age(r.Created, now), r.Source)
 	}
 	return w.Flush()
 }

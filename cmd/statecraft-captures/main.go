@@ -1,6 +1,6 @@
 // Command statecraft-captures shows what area capture has in a cluster, and what leaks.
 //
-//	statecraft-captures list [-n NAMESPACE]   requests, what they made, how big and how old it is
+//	statecraft-captures list [-n NAMESPACE]   requests, what they capture or restore, and what is retained of those that are gone
 //	statecraft-captures leaks                 what nobody keeps; exit code 1 if there is any
 package main
 

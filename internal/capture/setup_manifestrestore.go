@@ -25,6 +25,8 @@ import (
 // +kubebuilder:rbac:groups=capture.statecraft.dev,resources=volumerestorerequests,verbs=get;list;watch;create
 // +kubebuilder:rbac:groups=capture.statecraft.dev,resources=volumecapturerequests,verbs=get
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get
+// +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=list
+// +kubebuilder:rbac:groups=snapshot.storage.k8s.io,resources=volumesnapshotcontents,verbs=get
 // +kubebuilder:rbac:groups="",resources=serviceaccounts,resourceNames=statecraft-capture,verbs=impersonate
 // +kubebuilder:rbac:groups="",namespace=statecraft-system,resources=secrets,resourceNames=statecraft-capture-keys,verbs=get
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create

@@ -35,6 +35,12 @@ type NameRef struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Name string `json:"name"`
+	// uid of the object. With it, one that was re-created under the name is not taken for
+	// the one that was meant.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=128
+	UID types.UID `json:"uid,omitempty"`
 }
 
 // ArtifactRef names for good what a request made.

@@ -34,7 +34,7 @@ type restoreJob struct {
 	spec    *capturev1.ManifestCheckpointSpec // nil before it was read
 	key     []byte                            // that it is encrypted with
 	read    int                               // chunks that were read
-	orphans bool                              // the namespace that the volumes were captured in is gone
+	orphans bool                              // the captures of volumes are gone with the namespace that they were in
 
 	outlines []manifestrestore.Outline
 	frame    frame // the one that was read last

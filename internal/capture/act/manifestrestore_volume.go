@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,7 +27,7 @@ const Account = "statecraft-capture"
 // volume asks for the volume of a claim. A plan in which it cannot be had is refused as a whole:
 // without its data, what uses the claim is not what was captured.
 func (j *restoreJob) volume(ctx context.Context, item manifestrestore.Item) (r capturev1.ObjectResult, err error) {
-	takes, err := j.captured(ctx, item)
+	held, err := j.held(ctx, item)
 	lacks := (*refused)(nil)
 	switch {
 	case j.stage == manifestrestore.Plan:
@@ -38,7 +37,7 @@ func (j *restoreJob) volume(ctx context.Context, item manifestrestore.Item) (r c
 	case err != nil:
 		return r, err
 	}
-	wanted, err := manifestrestore.VolumeRequest(j.request, item, j.spec.Origin.Namespace, takes, j.Now())
+	wanted, err := manifestrestore.VolumeRequest(j.request, item, held, j.Now())
 	if err != nil {
 		return r, err
 	}
@@ -51,42 +50,6 @@ func (j *restoreJob) volume(ctx context.Context, item manifestrestore.Item) (r c
 		return fails(capturev1.ReasonNameTaken, "VolumeRestoreRequest "+wanted.Name+" exists and is not of this restore."), nil
 	}
 	return j.refusal(item, err)
-}
-
-// captured is how much room the volume of a claim takes; nil if it is moved, and not copied. The
-// manager asks for the volume on behalf of the requester, so it asks itself what admission would
-// ask of the requester.
-func (j *restoreJob) captured(ctx context.Context, item manifestrestore.Item) (*resource.Quantity, error) {
-	from := j.spec.Origin.Namespace
-	name := "VolumeCaptureRequest " + from + "/" + item.Capture
-	if j.orphans {
-		return nil, &refused{capturev1.ReasonNotFound, "The namespace that the volume of claim " + item.Name + " was captured in is gone, and with it " + name + "."}
-	}
-	if from != j.request.Namespace {
-		access, err := j.May(ctx, j.request.Spec.Requester, read.Right{
-			Verb: "restore", Group: capturev1.GroupVersion.Group, Resource: "volumecapturerequests", Namespace: from, Name: item.Capture,
-		})
-		if err != nil {
-			return nil, fmt.Errorf("ask whether the requester may restore %s: %w", name, err)
-		}
-		if !access.Allowed {
-			return nil, &refused{capturev1.ReasonForbidden, "The volume of claim " + item.Name + " cannot be restored: " + access.Why + "."}
-		}
-	}
-	var c capturev1.VolumeCaptureRequest
-	switch err := j.Live.Get(ctx, read.Key{Namespace: from, Name: item.Capture}, &c); {
-	case read.SaysGone(err, item.Capture), err == nil && item.CaptureUID != "" && c.UID != item.CaptureUID:
-		return nil, &refused{capturev1.ReasonNotFound, name + ", which had the volume of claim " + item.Name + ", is gone."}
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if !apimeta.IsStatusConditionTrue(c.Status.Conditions, fsm.Ready) {
-		return nil, &refused{capturev1.ReasonSourceNotReady, name + ", which is to have the volume of claim " + item.Name + ", is not Ready."}
-	}
-	if c.Spec.Mode == capturev1.Detach {
-		return nil, nil
-	}
-	return c.Status.RestoreSize, nil
 }
 
 // awaits says that a claim must be there before the job goes on.

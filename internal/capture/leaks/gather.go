@@ -11,6 +11,7 @@ import (
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -82,7 +83,7 @@ func (w *gathering) keepers(ctx context.Context) error {
 		k := obj.(*capturev1.ObjectKeeper)
 		found := Keeper{Name: k.Name, UID: k.UID, Created: k.CreationTimestamp.Time, Deleted: deleted(k), Expires: timeOf(k.Status.ExpiresAt)}
 		if ref := k.Spec.FollowRef; ref != nil {
-			found.Follows, found.Kind = ref.UID, ref.Kind
+			found.Follows, found.Kind, found.Of = ref.UID, ref.Kind, Name{ref.Namespace, ref.Name}
 		}
 		w.Keepers = append(w.Keepers, found)
 	})
@@ -93,7 +94,7 @@ func (w *gathering) contents(ctx context.Context) error {
 		c := obj.(*snapshotv1.VolumeSnapshotContent)
 		a := artifact(Content, c)
 		if c.Status != nil && c.Status.SnapshotHandle != nil {
-			a.Handle = *c.Status.SnapshotHandle
+			a.Handle, a.Size = *c.Status.SnapshotHandle, sizeOf(c.Status.RestoreSize)
 			w.Handles[Handle{c.Spec.Driver, true, a.Handle}] = true
 		}
 		if h := c.Spec.Source.SnapshotHandle; h != nil {
@@ -110,6 +111,7 @@ func (w *gathering) checkpoints(ctx context.Context) error {
 		c := obj.(*capturev1.ManifestCheckpoint)
 		a := artifact(Checkpoint, c)
 		a.Request, a.Bytes = c.Spec.Origin.RequestUID, c.Spec.Bytes
+		a.What, a.Size = manifests(c.Spec.Objects, c.Spec.Volumes), resource.NewQuantity(c.Spec.Bytes, resource.BinarySI)
 		for _, chunk := range c.Spec.Chunks {
 			a.Lists = append(a.Lists, chunk.Name)
 		}
@@ -153,7 +155,8 @@ func (w *gathering) volumes(ctx context.Context) error {
 			w.Handles[Handle{v.Spec.CSI.Driver, false, a.Handle}] = true
 		}
 		if by := v.Labels[detachedBy]; by != "" {
-			a.Request, a.Bound = types.UID(by), v.Status.Phase == corev1.VolumeBound
+			size := v.Spec.Capacity[corev1.ResourceStorage]
+			a.Request, a.Bound, a.Size = types.UID(by), v.Status.Phase == corev1.VolumeBound, &size
 			w.Artifacts = append(w.Artifacts, a)
 		}
 	})
@@ -177,7 +180,7 @@ func artifact(kind Kind, obj client.Object) Artifact {
 	}
 	origin := capturev1.Origin{}
 	if text, ok := obj.GetAnnotations()[originAnnotation]; ok && json.Unmarshal([]byte(text), &origin) == nil {
-		a.Request = origin.RequestUID
+		a.Request, a.What = origin.RequestUID, claim(origin.Claim)
 	}
 	for _, owner := range obj.GetOwnerReferences() {
 		if owner.Kind != string(keeperKind) || !strings.HasPrefix(owner.APIVersion, capturev1.GroupVersion.Group+"/") {

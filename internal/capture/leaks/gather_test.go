@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,17 +44,20 @@ func captured() []client.Object {
 	size := resource.MustParse("1Gi")
 	vcr.Status.RestoreSize, vcr.Status.ArtifactRef = &size, &capturev1.ArtifactRef{Kind: "VolumeSnapshotContent", Name: "capture-" + requestUID}
 	mcr := &capturev1.ManifestCaptureRequest{ObjectMeta: objectMeta("shop", "all", false)}
-	mcr.UID, mcr.Status.CheckpointRef = "r2", &capturev1.ArtifactRef{Kind: "ManifestCheckpoint", Name: "r2"}
+	mcr.UID, mcr.Status.CheckpointRef, mcr.Status.Captured = "r2", &capturev1.ArtifactRef{Kind: "ManifestCheckpoint", Name: "r2"}, 3
+	vcr.Spec.Target.Name = "data"
 	keeper := &capturev1.ObjectKeeper{ObjectMeta: objectMeta("", request.KeeperName(requestUID), false)}
-	keeper.UID, keeper.Spec.FollowRef = "k1", &capturev1.FollowRef{Kind: "VolumeCaptureRequest", UID: requestUID}
+	keeper.UID, keeper.Spec.FollowRef = "k1", &capturev1.FollowRef{Kind: "VolumeCaptureRequest", Namespace: "shop", Name: "data", UID: requestUID}
 	keeper.Status.ExpiresAt = &metav1.Time{Time: now}
 	content := &snapshotv1.VolumeSnapshotContent{ObjectMeta: objectMeta("", "capture-"+requestUID, true)}
 	content.Spec.Driver = "disks"
-	content.Status = &snapshotv1.VolumeSnapshotContentStatus{SnapshotHandle: new("s1")}
+	content.Status = &snapshotv1.VolumeSnapshotContentStatus{SnapshotHandle: new("s1"), RestoreSize: new(int64(1 << 30))}
+	content.Annotations = map[string]string{originAnnotation: `{"requestUID":"` + requestUID + `","claim":"data"}`}
 	theirs := &snapshotv1.VolumeSnapshotContent{ObjectMeta: objectMeta("", "snapcontent-1", false)}
 	theirs.Spec.Driver, theirs.Spec.Source.SnapshotHandle = "disks", new("s2")
 	checkpoint := &capturev1.ManifestCheckpoint{ObjectMeta: objectMeta("", "r2", true)}
-	checkpoint.Spec.Origin.RequestUID, checkpoint.Spec.Bytes = "r2", 2<<20
+	checkpoint.Spec.Origin.RequestUID, checkpoint.Spec.Bytes, checkpoint.Spec.Objects = "r2", 2<<20, 3
+	checkpoint.Spec.Volumes = []capturev1.ManifestVolume{{Claim: "data", VolumeCaptureRequest: "data"}, {Claim: "tmp", Empty: true}}
 	checkpoint.Spec.Chunks = []capturev1.ChunkRef{{Name: requestUID + "-0-a"}}
 	chunk := &capturev1.ManifestCheckpointContentChunk{ObjectMeta: objectMeta("", requestUID+"-0-a", false)}
 	holder := &corev1.PersistentVolumeClaim{ObjectMeta: objectMeta("system", "detached-"+requestUID, true)}
@@ -89,10 +93,21 @@ func TestLook(t *testing.T) {
 	if len(requests) != 2 || requests[0].Ready != "True" || requests[0].Size.String() != "1Gi" || requests[1].Size.String() != "2Mi" || requests[1].Ended() {
 		t.Errorf("requests %+v", requests)
 	}
+	if requests[0].What != "claim data" || requests[1].What != "3 objects" {
+		t.Errorf("what was captured is %q and %q", requests[0].What, requests[1].What)
+	}
+	var kept []string
+	for _, r := range inv.Retained() {
+		kept = append(kept, fmt.Sprintf("%s, %s: %s", r.What, r.Size, strings.ReplaceAll(r.Source, requestUID, "UID")))
+	}
+	slices.Sort(kept)
+	if diff := cmp.Diff([]string{", 0: persistentVolume: pv-1", "3 objects, volumes of data, 2Mi: checkpoint: r2", "claim data, 1Gi: volumeSnapshotContent: capture-UID"}, kept); diff != "" {
+		t.Error(diff)
+	}
 	if inv.CheckpointBytes() != 2<<20 {
 		t.Errorf("%d bytes", inv.CheckpointBytes())
 	}
-	keepers := []Keeper{{Name: "request-" + requestUID, UID: "k1", Follows: requestUID, Kind: "VolumeCaptureRequest", Created: ago(old), Expires: &now}}
+	keepers := []Keeper{{Name: "request-" + requestUID, UID: "k1", Follows: requestUID, Kind: "VolumeCaptureRequest", Of: Name{"shop", "data"}, Created: ago(old), Expires: &now}}
 	if diff := cmp.Diff(keepers, inv.Keepers, cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })); diff != "" {
 		t.Error(diff)
 	}

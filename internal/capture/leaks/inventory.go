@@ -29,6 +29,7 @@ type Request struct {
 	Ready                 string // True, False, or "" while it has not ended
 	Reason                string
 	Phase                 string
+	What                  string // what it captures or restores, in words
 	Artifact              string // what it made
 	Size                  *resource.Quantity
 	Created               time.Time
@@ -43,10 +44,14 @@ type Keeper struct {
 	UID     types.UID
 	Follows types.UID // "" follows nothing
 	Kind    string    // of what it follows
+	Of      Name      // of what it follows
 	Created time.Time
 	Expires *time.Time // when it goes, once what it follows is gone
 	Deleted *time.Time // when its deletion was asked for
 }
+
+// Name is that of an object in a namespace.
+type Name struct{ Namespace, Name string }
 
 // Kind is a kind of artifact.
 type Kind string
@@ -72,7 +77,9 @@ type Artifact struct {
 	Bound           bool        // of a volume: a claim has it
 	Lists           []string    // of a checkpoint: its chunks
 	Bytes           int64
-	Handle          string // the driver's name of it
+	What            string             // was captured, in words
+	Size            *resource.Quantity // of a volume that is restored from it
+	Handle          string             // the driver's name of it
 	Created         time.Time
 	Deleted         *time.Time // when its deletion was asked for
 }

@@ -30,14 +30,20 @@ func describe(obj client.Object) Request {
 	switch r := obj.(type) {
 	case *capturev1.VolumeCaptureRequest:
 		found := newRequest("VolumeCaptureRequest", obj, &r.Status.Progress, r.Status.ArtifactRef)
-		found.Size = r.Status.RestoreSize
+		found.Size, found.What = r.Status.RestoreSize, claim(r.Spec.Target.Name)
 		return found
 	case *capturev1.ManifestCaptureRequest:
-		return newRequest("ManifestCaptureRequest", obj, &r.Status.Progress, r.Status.CheckpointRef)
+		found := newRequest("ManifestCaptureRequest", obj, &r.Status.Progress, r.Status.CheckpointRef)
+		found.What = manifests(r.Status.Captured, r.Spec.Volumes)
+		return found
 	case *capturev1.VolumeRestoreRequest:
-		return newRequest("VolumeRestoreRequest", obj, &r.Status.Progress, r.Status.PVCRef)
+		found := newRequest("VolumeRestoreRequest", obj, &r.Status.Progress, r.Status.PVCRef)
+		found.What = claim(r.Spec.VolumeClaimTemplate.Name)
+		return found
 	case *capturev1.ManifestRestoreRequest:
-		return newRequest("ManifestRestoreRequest", obj, &r.Status.Progress, nil)
+		found := newRequest("ManifestRestoreRequest", obj, &r.Status.Progress, nil)
+		found.What = manifests(r.Status.Objects, nil)
+		return found
 	}
 	return Request{}
 }

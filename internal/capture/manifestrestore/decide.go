@@ -67,7 +67,7 @@ func decideSource(in input) fsm.Decision {
 	case Unusable:
 		return refuse(capturev1.ReasonSourceNotReady, "%s failed, so there is nothing to restore from.")
 	case Absent:
-		return refuse(capturev1.ReasonNotFound, "%s does not exist.")
+		return refuse(capturev1.ReasonNotFound, "%s does not exist."+retained(in.Obj))
 	case Foreign:
 		return refuse(capturev1.ReasonInvalidTarget, "%s names a checkpoint that is not its own.")
 	case Privileged:
@@ -76,6 +76,14 @@ func decideSource(in input) fsm.Decision {
 		return refuse(capturev1.ReasonForbidden, "%s is not of this namespace, and admission did not ask whether the requester may restore it; install the admission policies of area capture, and make another request.")
 	}
 	return notLooked("source", sourceName(in.Obj))
+}
+
+// retained is what is left to do if a capture is gone.
+func retained(r *capturev1.ManifestRestoreRequest) string {
+	if r.Spec.Source.ManifestCaptureRequest == nil {
+		return ""
+	}
+	return " If its ManifestCheckpoint was retained, statecraft-captures list shows it; name that in source.checkpoint of another request."
 }
 
 func sourceName(r *capturev1.ManifestRestoreRequest) string {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
@@ -237,7 +238,8 @@ func TestAClaimWithACapturedVolumeIsAskedFor(t *testing.T) {
 	}
 	r := newRequest()
 	r.Spec.Requester = &meta.Requester{Username: "ann"}
-	v, err := VolumeRequest(r, plan[0], "old", nil, createdAt.Add(3000e9))
+	nightly := &capturev1.VolumeCaptureRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "old", Name: "nightly", UID: "v1"}}
+	v, err := VolumeRequest(r, plan[0], HeldBy(nightly, r.Namespace), createdAt.Add(3000e9))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,13 +248,18 @@ func TestAClaimWithACapturedVolumeIsAskedFor(t *testing.T) {
 	}
 	for takes, want := range map[string]string{"512Mi": "1Gi", "2Gi": "2Gi"} {
 		size := resource.MustParse(takes)
-		v, err := VolumeRequest(r, plan[0], "old", &size, createdAt.Time)
+		nightly.Status.RestoreSize = &size
+		v, err := VolumeRequest(r, plan[0], HeldBy(nightly, r.Namespace), createdAt.Time)
 		if asked := v.Spec.VolumeClaimTemplate.Spec.Resources.Requests[corev1.ResourceStorage]; err != nil || asked.String() != want {
 			t.Errorf("for %s it asks for %s: %v", takes, &asked, err)
 		}
 	}
 	if mark := markOf(v.Spec.VolumeClaimTemplate.Annotations, r.UID); mark.As != capturev1.ResultCreated {
 		t.Errorf("the claim will not be known: %+v", mark)
+	}
+	nightly.Spec.Mode = capturev1.Detach
+	if held := HeldBy(nightly, "old"); held.Takes != nil || held.In.VolumeCaptureRequest.Namespace != "" || held.In.VolumeCaptureRequest.UID != "v1" {
+		t.Errorf("a volume that is moved is held by %+v", held)
 	}
 	if a, b := VolumeRequestName("r1", "data"), VolumeRequestName("r1", "data2"); a == b || len(a) > 63 {
 		t.Errorf("names %s and %s", a, b)

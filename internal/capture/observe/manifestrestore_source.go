@@ -33,6 +33,9 @@ func (o ManifestRestore) source(ctx context.Context, r *capturev1.ManifestRestor
 		return o.captured(ctx, read.Key{Namespace: cmp.Or(mcr.Namespace, r.Namespace), Name: mcr.Name}, mcr.UID)
 	case named != nil:
 		_, source, err := o.checkpoint(ctx, named.Name)
+		if err == nil && named.UID != "" && source.Checkpoint != nil && source.Checkpoint.UID != named.UID {
+			return seen(manifestrestore.Absent), nil
+		}
 		return source, err
 	}
 	return manifestrestore.Source{}, nil

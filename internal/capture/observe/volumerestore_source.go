@@ -33,9 +33,9 @@ func (o VolumeRestore) source(ctx context.Context, r *capturev1.VolumeRestoreReq
 	case from.VolumeCaptureRequest != nil:
 		s, err = o.capture(ctx, r, *from.VolumeCaptureRequest)
 	case from.VolumeSnapshotContent != nil:
-		s, err = o.content(ctx, artifact{Name: from.VolumeSnapshotContent.Name, What: "VolumeSnapshotContent " + from.VolumeSnapshotContent.Name})
+		s, err = o.content(ctx, named("VolumeSnapshotContent", from.VolumeSnapshotContent))
 	case from.PersistentVolume != nil:
-		s, err = o.detached(ctx, r, artifact{Name: from.PersistentVolume.Name, What: "PersistentVolume " + from.PersistentVolume.Name})
+		s, err = o.detached(ctx, r, named("PersistentVolume", from.PersistentVolume))
 	}
 	if err == nil && s.Sight == volumerestore.Ready && s.Resolved.Volume == nil {
 		s.Class, err = o.class(ctx, r.Spec.VolumeClaimTemplate.Spec.StorageClassName)
@@ -90,6 +90,10 @@ type artifact struct {
 	UID  types.UID // "" is not known
 	By   types.UID // the capture; "" is that it is named itself
 	What string    // for a person
+}
+
+func named(kind string, ref *capturev1.NameRef) artifact {
+	return artifact{Name: ref.Name, UID: ref.UID, What: kind + " " + ref.Name}
 }
 
 // replaced says that another has its name.

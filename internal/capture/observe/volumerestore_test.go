@@ -104,6 +104,9 @@ func TestWhatCanBeRestored(t *testing.T) {
 		"a content by its name": {func(s *shelf) {
 			s.request.Spec.Source = capturev1.VolumeSource{VolumeSnapshotContent: &capturev1.NameRef{Name: "content"}}
 		}, volumerestore.Ready},
+		"a content by its name, but another has it by now": {func(s *shelf) {
+			s.request.Spec.Source = capturev1.VolumeSource{VolumeSnapshotContent: &capturev1.NameRef{Name: "content", UID: "x"}}
+		}, volumerestore.Missing},
 		"a content by its name, and admission did not ask": {func(s *shelf) {
 			s.request.Spec.Source = capturev1.VolumeSource{VolumeSnapshotContent: &capturev1.NameRef{Name: "content"}}
 			s.request.Spec.Requester = nil

@@ -38,6 +38,7 @@ func TestVolumeRestore(t *testing.T) {
 		{"a quota shows before storage is spent", heedsQuotas},
 		{"a rehearsal leaves nothing", rehearsalLeavesNothing},
 		{"a detached volume is moved once", movesOnce},
+		{"a namespace that was deleted comes back by one request", comesBack},
 		{"the restorer is killed at every step", survivesKills},
 		{"answers of the driver are lost", survivesLostAnswers},
 		{"a driver that fails ends the request that wants it so", endsWithTheDriver},
