@@ -17,12 +17,14 @@ var (
 		Name: "statecraft_capture_checkpoint_bytes", Help: "Bytes that all checkpoints together hold in etcd."})
 	metricCheckpointBudget = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "statecraft_capture_checkpoint_budget_bytes", Help: "Bytes that all checkpoints together should hold at most."})
+	metricUnguarded = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "statecraft_capture_unguarded", Help: "1 while an admission policy of the area is missing or is not the one that is shipped."})
 )
 
 // Metrics are the collectors of the area, for registration and for docs.
 func Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
-		metricDeletions, metricLeaks, metricCheckpointBytes, metricCheckpointBudget,
+		metricDeletions, metricLeaks, metricCheckpointBytes, metricCheckpointBudget, metricUnguarded,
 	}
 }
 

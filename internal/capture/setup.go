@@ -105,6 +105,7 @@ func setup(a *kube.Area, c Config) error {
 
 // parts are what the area runs besides keepers.
 var parts = []func(*kube.Area, Config) error{
+	setupPolicies,
 	setupTTL,
 	setupVolumeRestore,
 	setupLeaks,

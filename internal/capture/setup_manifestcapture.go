@@ -29,6 +29,7 @@ type ManifestCaptureParts struct {
 	Source act.Source
 	Work   *kube.Worker[manifestcapture.Result]
 	Buffer *act.CaptureBuffer
+	Rights observe.Rights
 }
 
 // NewManifestCapture builds the controller of ManifestCaptureRequests.
@@ -36,11 +37,11 @@ func NewManifestCapture(e kube.Env, c Config, p ManifestCaptureParts) *kube.Reco
 	r := kube.NewReconciler(e, &manifestcapture.Machine)
 	r.Observe = observe.ManifestCapture{
 		Keeping: observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()},
-		Live:    e.LiveReader(), Work: p.Work, KeysIn: c.Namespace,
+		Live:    e.LiveReader(), Work: p.Work, KeysIn: c.Namespace, Rights: p.Rights,
 	}.Observe
 	r.Act = act.ManifestCapture{
 		Writer: e.Writer("manifestcapture"), Live: e.LiveReader(), Work: p.Work, Buffer: p.Buffer, Source: p.Source,
-		KeysIn: c.Namespace, NamespaceGrace: c.NamespaceGrace,
+		KeysIn: c.Namespace, NamespaceGrace: c.NamespaceGrace, Rights: p.Rights.Now,
 	}.Act
 	r.AfterPass = func(key read.Key, obj *capturev1.ManifestCaptureRequest, found bool) {
 		if phase := obj.Status.Phase; !found || phase == manifestcapture.Succeeded || phase == manifestcapture.Failed {
@@ -56,8 +57,12 @@ func setupManifestCapture(a *kube.Area, c Config) error {
 	if err != nil {
 		return fmt.Errorf("make source of captures: %w", err)
 	}
+	rights, err := rightsOf(a.Env, c)
+	if err != nil {
+		return err
+	}
 	waker := &kube.Waker{}
-	parts := ManifestCaptureParts{Source: source, Work: &kube.Worker[manifestcapture.Result]{Wake: waker.Wake}, Buffer: act.NewCaptureBuffer(true)}
+	parts := ManifestCaptureParts{Rights: rights, Source: source, Work: &kube.Worker[manifestcapture.Result]{Wake: waker.Wake}, Buffer: act.NewCaptureBuffer(true)}
 	if err := a.Run(parts.Work.Start); err != nil {
 		return fmt.Errorf("run work of captures: %w", err)
 	}

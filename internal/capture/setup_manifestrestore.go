@@ -11,7 +11,6 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/observe"
 	"github.com/statecraft-dev/statecraft/internal/kube"
-	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
 // What restores of manifests need. Objects of users are not here: those are read and written
@@ -29,7 +28,6 @@ import (
 // +kubebuilder:rbac:groups=snapshot.storage.k8s.io,resources=volumesnapshotcontents,verbs=get
 // +kubebuilder:rbac:groups="",resources=serviceaccounts,resourceNames=statecraft-capture,verbs=impersonate
 // +kubebuilder:rbac:groups="",namespace=statecraft-system,resources=secrets,resourceNames=statecraft-capture-keys,verbs=get
-// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // RestoreParts are what the controller of ManifestRestoreRequests needs besides an Env.
 type RestoreParts struct {
@@ -37,8 +35,8 @@ type RestoreParts struct {
 	Mapper apimeta.RESTMapper
 	// As is the client of the account of a namespace; its reads are live.
 	As func(namespace string) (client.Client, error)
-	// May says whether a requester may do something.
-	May read.May
+	// Rights says what a requester may do.
+	Rights observe.Rights
 }
 
 // NewManifestRestore builds the controller of ManifestRestoreRequests.
@@ -46,11 +44,11 @@ func NewManifestRestore(e kube.Env, c Config, p RestoreParts) *kube.Reconciler[*
 	r := kube.NewReconciler(e, &manifestrestore.Machine)
 	actor := &act.ManifestRestore{
 		Writer: e.Writer("manifestrestorerequest"), Live: e.LiveReader(), Work: p.Work,
-		As: p.As, May: p.May, Mapper: p.Mapper, Now: e.Now, System: c.Namespace,
+		As: p.As, May: p.Rights.May, Rights: p.Rights.Now, Mapper: p.Mapper, Now: e.Now, System: c.Namespace,
 	}
 	r.Observe = observe.ManifestRestore{
 		Keeping: observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()},
-		Works:   p.Work, System: c.Namespace,
+		Works:   p.Work, System: c.Namespace, Rights: p.Rights,
 	}.Observe
 	r.Act, r.AfterPass = actor.Act, actor.AfterPass
 	return r
@@ -62,12 +60,16 @@ const restoredAtOnce = 4
 
 func setupManifestRestore(a *kube.Area, c Config) error {
 	mgr, waker := a.Manager(), &kube.Waker{}
+	rights, err := rightsOf(a.Env, c)
+	if err != nil {
+		return err
+	}
 	parts := RestoreParts{
 		Work: &kube.Worker[*manifestrestore.Report]{Wake: waker.Wake, Slots: make(chan struct{}, restoredAtOnce)}, Mapper: mgr.GetRESTMapper(),
 		As: func(namespace string) (client.Client, error) {
 			return a.Impersonator().Client(kube.Account(namespace, act.Account))
 		},
-		May: a.Env.May(),
+		Rights: rights,
 	}
 	if err := a.Run(parts.Work.Start); err != nil {
 		return fmt.Errorf("run restores: %w", err)

@@ -31,10 +31,12 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 
 // NewVolumeCapture builds the controller of VolumeCaptureRequests.
-func NewVolumeCapture(e kube.Env, c Config, watch read.Watch) *kube.Reconciler[*capturev1.VolumeCaptureRequest, volumecapture.World] {
+func NewVolumeCapture(e kube.Env, c Config, watch read.Watch, rights observe.Rights) *kube.Reconciler[*capturev1.VolumeCaptureRequest, volumecapture.World] {
 	r := kube.NewReconciler(e, &volumecapture.Machine)
 	keeping := observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()}
-	r.Observe = observe.VolumeCapture{Keeping: keeping, Live: e.LiveReader(), Watch: watch, Namespace: c.Namespace}.Observe
+	r.Observe = observe.VolumeCapture{
+		Keeping: keeping, Live: e.LiveReader(), Watch: watch, Namespace: c.Namespace, Rights: rights,
+	}.Observe
 	r.Act = act.VolumeCapture{Writer: e.Writer("volumecapture"), Live: e.LiveReader(), Namespace: c.Namespace, Grace: c.NamespaceGrace}.Act
 	return r
 }
@@ -65,7 +67,11 @@ func setupVolumeCapture(a *kube.Area, c Config) error {
 	if err := a.Every("contents", watchContentsEvery, func(context.Context) error { watchContents(watch); return nil }); err != nil {
 		return err
 	}
-	return kube.Add(a, NewVolumeCapture(a.Env, c, watch), wakes...)
+	rights, err := rightsOf(a.Env, c)
+	if err != nil {
+		return err
+	}
+	return kube.Add(a, NewVolumeCapture(a.Env, c, watch, rights), wakes...)
 }
 
 // watchContentsEvery is how soon contents are watched after their kind was installed.

@@ -21,14 +21,18 @@ import (
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;create;delete
 
 // NewVolumeRestore builds the controller of VolumeRestoreRequests.
-func NewVolumeRestore(e kube.Env, c Config) *kube.Reconciler[*capturev1.VolumeRestoreRequest, volumerestore.World] {
+func NewVolumeRestore(e kube.Env, c Config, rights observe.Rights) *kube.Reconciler[*capturev1.VolumeRestoreRequest, volumerestore.World] {
 	r := kube.NewReconciler(e, &volumerestore.Machine)
 	keeping := observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()}
-	r.Observe = observe.VolumeRestore{Keeping: keeping, Live: e.LiveReader(), Namespace: c.Namespace}.Observe
+	r.Observe = observe.VolumeRestore{Keeping: keeping, Live: e.LiveReader(), Namespace: c.Namespace, Rights: rights}.Observe
 	r.Act = act.VolumeRestore{Writer: e.Writer("volumerestore")}.Act
 	return r
 }
 
 func setupVolumeRestore(a *kube.Area, c Config) error {
-	return kube.Add(a, NewVolumeRestore(a.Env, c), VolumeRestoreWakes()...)
+	rights, err := rightsOf(a.Env, c)
+	if err != nil {
+		return err
+	}
+	return kube.Add(a, NewVolumeRestore(a.Env, c, rights), VolumeRestoreWakes()...)
 }

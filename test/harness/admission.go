@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,7 +39,41 @@ func captureInForce(ctx context.Context, b *bed.Bed) error {
 	if !apierrors.IsForbidden(err) {
 		return fmt.Errorf("the last policy is not in force yet: %w", err)
 	}
+	return oldEnough(ctx, b)
+}
+
+// vouchesAfter is more than the manager wants of a policy before it relies on it: requests that are younger than the
+// policies by less are refused if they need rights.
+const vouchesAfter = 3 * time.Second
+
+// oldEnough says nil once the manager relies on the policies.
+func oldEnough(ctx context.Context, b *bed.Bed) error {
+	admin, err := dynamic.NewForConfig(b.Config())
+	if err != nil {
+		return err
+	}
+	for _, resource := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"} {
+		list, err := admin.Resource(admissionv1.SchemeGroupVersion.WithResource(resource)).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/part-of=statecraft"})
+		if err != nil {
+			return err
+		}
+		for _, obj := range list.Items {
+			if since := time.Since(writtenAt(&obj)); since < vouchesAfter {
+				return fmt.Errorf("%s %s was written %s ago", obj.GetKind(), obj.GetName(), since)
+			}
+		}
+	}
 	return nil
+}
+
+func writtenAt(obj metav1.Object) time.Time {
+	at := obj.GetCreationTimestamp().Time
+	for _, by := range obj.GetManagedFields() {
+		if by.Subresource == "" && by.Time != nil && by.Time.After(at) {
+			at = by.Time.Time
+		}
+	}
+	return at
 }
 
 const forger = "somebody-else"

@@ -8,6 +8,7 @@ const (
 	ReasonDeadlineExceeded  meta.Reason = "DeadlineExceeded"  // the request was given up at its deadline
 	ReasonNotFound          meta.Reason = "NotFound"          // what the request names does not exist, by a live read
 	ReasonForbidden         meta.Reason = "Forbidden"         // the manager, or who made the request, may not do it
+	ReasonPolicyMissing     meta.Reason = "PolicyMissing"     // an admission policy of the area is missing or changed, so the API server did not check who made the request
 	ReasonInvalidTarget     meta.Reason = "InvalidTarget"     // what the request names cannot be captured or restored
 	ReasonInUse             meta.Reason = "InUse"             // a pod uses the claim that was to be detached
 	ReasonDriverError       meta.Reason = "DriverError"       // the storage driver reported an error, and the request does not wait

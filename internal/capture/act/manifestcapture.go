@@ -28,6 +28,8 @@ type ManifestCapture struct {
 	// KeysIn is the namespace of the Secret with the keys.
 	KeysIn         string
 	NamespaceGrace time.Duration
+	// Rights asks for rights of a requester, of this moment.
+	Rights AskRights
 }
 
 // captureJob is work on a capture.

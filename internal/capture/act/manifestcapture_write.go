@@ -55,7 +55,16 @@ func (a ManifestCapture) stillWrites(ctx context.Context, r *capturev1.ManifestC
 	if is.UID != r.UID || is.Status.Phase != manifestcapture.Writing || is.Status.ResourceVersion != moment {
 		return fmt.Errorf("write for request %s: it is not about to be written any more", r.Name)
 	}
-	return nil
+	return a.permitted(ctx, r)
+}
+
+// permitted asks for the rights of the requester once more, before anything is written: captures wait for their turn.
+func (a ManifestCapture) permitted(ctx context.Context, r *capturev1.ManifestCaptureRequest) error {
+	rights, err := a.Rights(ctx, r.Spec.Requester, manifestcapture.Needs(r))
+	if why, message, refused := rights.Refusal(); refused {
+		return &manifest.Refusal{Reason: why, Message: message}
+	}
+	return err
 }
 
 func (a ManifestCapture) writeChunk(ctx context.Context, s *buffer, e manifestcapture.StartWriting) error {

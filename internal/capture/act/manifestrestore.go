@@ -26,7 +26,9 @@ type ManifestRestore struct {
 	As func(namespace string) (client.Client, error)
 	// May says whether a requester may do something: what admission cannot ask, because it does not see
 	// what a checkpoint holds.
-	May    read.May
+	May read.May
+	// Rights asks for rights of a requester, of this moment.
+	Rights AskRights
 	Mapper apimeta.RESTMapper
 	Now    func() time.Time
 	System string // the operator's namespace, where the keys are

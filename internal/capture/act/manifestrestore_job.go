@@ -17,6 +17,7 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -104,6 +105,9 @@ func (j *restoreJob) open(ctx context.Context) (err error) {
 	if err := j.confirm(ctx); err != nil {
 		return err
 	}
+	if err := j.permitted(ctx); err != nil {
+		return err
+	}
 	if j.as, err = j.As(j.request.Namespace); err != nil {
 		return fmt.Errorf("act for namespace %s: %w", j.request.Namespace, err)
 	}
@@ -150,21 +154,34 @@ func (j *restoreJob) confirm(ctx context.Context) error {
 	return nil
 }
 
-// secrets asks whether the requester may see Secrets where those of the checkpoint are to be. Who may not see
-// them may not bring them either: they could be taken from a namespace where somebody keeps them apart. It is
-// asked once, before anything is written.
-func (j *restoreJob) secrets(ctx context.Context, spec *capturev1.ManifestCheckpointSpec) error {
-	if spec.Encryption == nil || j.stage != manifestrestore.Plan {
+// permitted asks for the rights of the requester once more, whenever a job begins: the request may have waited since
+// it was accepted. What was written is looked at whatever he may do by now.
+func (j *restoreJob) permitted(ctx context.Context) error {
+	if j.stage == manifestrestore.Look {
 		return nil
 	}
-	access, err := j.May(ctx, j.request.Spec.Requester, read.Right{Verb: "get", Resource: "secrets", Namespace: j.request.Namespace})
-	switch {
-	case err != nil:
-		return fmt.Errorf("ask whether the requester may get secrets: %w", err)
-	case !access.Allowed:
-		return &refused{capturev1.ReasonForbidden, "The checkpoint holds Secrets, and " + access.Why + "."}
+	return j.needs(ctx, manifestrestore.Needs(j.request))
+}
+
+// needs refuses the restore if the requester lacks a right.
+func (j *restoreJob) needs(ctx context.Context, needs []request.Need) error {
+	rights, err := j.Rights(ctx, j.request.Spec.Requester, needs)
+	if why, message, denied := rights.Refusal(); denied {
+		return &refused{why, message}
 	}
-	return nil
+	return err
+}
+
+// secrets asks whether the requester may see Secrets where those of the checkpoint are to be. Who may not see
+// them may not bring them either: they could be taken from a namespace where somebody keeps them apart. It is
+// asked before anything is planned, and before anything is written.
+func (j *restoreJob) secrets(ctx context.Context, spec *capturev1.ManifestCheckpointSpec) error {
+	if spec.Encryption == nil || j.stage == manifestrestore.Look {
+		return nil
+	}
+	return j.needs(ctx, []request.Need{{What: "The checkpoint holds Secrets", Right: read.Right{
+		Verb: "get", Resource: "secrets", Namespace: j.request.Namespace,
+	}}})
 }
 
 func (j *restoreJob) unlock(ctx context.Context, spec *capturev1.ManifestCheckpointSpec) ([]byte, error) {

@@ -37,11 +37,17 @@ func decidePending(in input) fsm.Decision {
 	if in.World.Keeping.Sight == "" {
 		return notLooked()
 	}
+	if d, stops := permitted(in); stops {
+		return d
+	}
 	return fsm.Fire(Begun, ReasonBegun)
 }
 
 func decidePreparing(in input) fsm.Decision {
 	w := in.World
+	if d, stops := permitted(in); stops {
+		return d
+	}
 	switch w.Keeping.Sight {
 	case presence.Gone:
 		return fsm.Do(ReasonMakingKeeper, CreateKeeper{w.Keeping.Namespace}).In(glance).Because("Waiting for the ObjectKeeper of the request, which will own the checkpoint.")

@@ -3,6 +3,7 @@ package manifestcapture
 import (
 	"testing"
 
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 	"github.com/statecraft-dev/statecraft/internal/presence"
@@ -67,4 +68,13 @@ func TestFaultTheReasonOfAFailureIsLost(t *testing.T) {
 	b.End = "Failed/DeadlineExceeded"
 	b.World = func() World { w := newBench().World(); w.Leftovers = nil; return w }
 	fsmtest.Caught(t, b.Crash(), "ends Failed/GivenUp")
+}
+
+// Rights are looked at when the request is accepted, and not again.
+func TestFaultARightThatWasTakenAwayStillCounts(t *testing.T) {
+	b := newBench().Deciding(Preparing, func(in input) fsm.Decision {
+		in.World.Rights = request.Rights{Sight: request.Granted}
+		return decidePreparing(in)
+	})
+	fsmtest.Caught(t, b.ExploreIn(Preparing), "reads for somebody who may not")
 }

@@ -39,6 +39,7 @@ func newBench() bench {
 			return World{
 				Keeping: request.Keeping{Sight: presence.Gone, Namespace: "n1"}, Moment: "100", Keys: KeysUsable,
 				Volumes: map[string]Volume{"data": VolumeReady}, Checkpoint: Checkpoint{Sight: presence.Gone}, Leftovers: []Leftover{},
+				Rights: request.Rights{Sight: request.Granted},
 			}
 		},
 		Perform: Perform, Settle: Settle, Any: anyRequest,
@@ -78,6 +79,11 @@ func safe(in input, s fsm.Step[*capturev1.ManifestCaptureRequest]) error {
 			if unjudged(in.Obj) {
 				return errors.New("removes what may have been Ready, and be good")
 			}
+		}
+	}
+	for _, h := range s.Hops {
+		if h.To == Reading && in.World.Rights.Sight != request.Granted {
+			return errors.New("reads for somebody who may not")
 		}
 	}
 	w := in.World
@@ -130,7 +136,15 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 	case 1:
 		w.Leftovers = []Leftover{{KindCheckpoint, "r1", "c1", "1"}, {KindChunk, "r1-0-a", "c2", "2"}}
 	}
+	w.Rights = pick(r, anyRights...)
 	return obj, w
+}
+
+// anyRights are what reviews may say; mostly yes.
+var anyRights = []request.Rights{
+	{}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted},
+	{Sight: request.Denied, Why: "The capture includes Secrets, and ann may not get secrets of namespace shop"},
+	{Sight: request.Unguarded, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
 }
 
 // verdicts are those that work has on a request, in the words of package act.

@@ -91,8 +91,8 @@ var Machine = fsm.Machine[*capturev1.ManifestCaptureRequest, World]{
 		Groups: []fsm.Group{{Name: "Working", Phases: []fsm.Phase{Pending, Preparing, Reading, Writing, Verifying}}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {
-				Doc: "The request was not looked at yet.", Class: fsm.Working, Decide: decidePending,
-				On:    map[fsm.Event]fsm.Phase{Begun: Preparing, TimedOut: CleaningUp},
+				Doc: "Asking whether the requester may have what is captured.", Class: fsm.Working, Decide: decidePending,
+				On:    map[fsm.Event]fsm.Phase{Begun: Preparing, Refused: CleaningUp, TimedOut: CleaningUp},
 				Until: deadline, Late: TimedOut, LateReason: capturev1.ReasonDeadlineExceeded,
 			},
 			Preparing: working("The keeper is made, what the request needs is looked at, and a moment is chosen.", decidePreparing, Chosen, Reading),

@@ -15,6 +15,8 @@ import (
 // World is what a capture may look at.
 type World struct {
 	Keeping request.Keeping `json:"keeping,omitzero"`
+	// Rights are those of the requester. They are asked for until reading begins; writing asks once more by itself.
+	Rights request.Rights `json:"rights,omitzero"`
 	// Moment is a resourceVersion of just now. It is read only while one is to be chosen.
 	Moment string `json:"moment,omitempty"`
 	// Keys says whether there is a key to encrypt with; looked at if Secrets are included.

@@ -25,6 +25,9 @@ func decidePending(in input) fsm.Decision {
 	case expired(in):
 		return expire(in)
 	}
+	if d, stops := permitted(in); stops {
+		return d
+	}
 	return fsm.Fire(Accepted, ReasonPreparing)
 }
 
@@ -44,6 +47,9 @@ func decidePreparing(in input) fsm.Decision {
 	case k.Sight == presence.Other:
 		return fsm.Fire(Refused, capturev1.ReasonNameTaken).Because("ObjectKeeper %s exists and does not follow this request; make another request.", request.KeeperName(in.Obj.UID))
 	case k.Sight == presence.Here:
+		if d, stops := permitted(in); stops { // who may not restore a source is not told whether there is one
+			return d
+		}
 		return decideSource(in)
 	case k.Sight == presence.Gone && expired(in):
 		return expire(in)
@@ -72,8 +78,6 @@ func decideSource(in input) fsm.Decision {
 		return refuse(capturev1.ReasonInvalidTarget, "%s names a checkpoint that is not its own.")
 	case Privileged:
 		return fsm.Fire(Refused, capturev1.ReasonForbidden).Because("Nothing is restored into the operator's own namespace, because the account that would do it is the manager's own.")
-	case Unasked:
-		return refuse(capturev1.ReasonForbidden, "%s is not of this namespace, and admission did not ask whether the requester may restore it; install the admission policies of area capture, and make another request.")
 	}
 	return notLooked("source", sourceName(in.Obj))
 }

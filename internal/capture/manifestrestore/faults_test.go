@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 )
@@ -72,4 +73,13 @@ func TestFaultOtherWords(t *testing.T) {
 	})
 	b.Settle = func(_ *capturev1.ManifestRestoreRequest, w World) World { return w }
 	fsmtest.Caught(t, b.Rest(), "writes at rest")
+}
+
+// Rights are looked at when the request is accepted, and not again.
+func TestFaultARightThatWasTakenAwayStillCounts(t *testing.T) {
+	b := bench().Deciding(Preparing, func(in input) fsm.Decision {
+		in.World.Rights = request.Rights{Sight: request.Granted}
+		return decidePreparing(in)
+	})
+	fsmtest.Caught(t, b.Explore(), "restores for somebody who may not")
 }

@@ -37,10 +37,10 @@ var Machine = fsm.Machine[*capturev1.ManifestRestoreRequest, World]{
 		Holds: []fsm.Hold[input]{{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {
-				Doc:    "The request was seen; it is begun if it is not too old.",
+				Doc:    "The request was seen; it is begun if it is not too old, and its requester may restore the source.",
 				Class:  fsm.Working,
 				Decide: decidePending,
-				On:     map[fsm.Event]fsm.Phase{Accepted: Preparing, Expired: Failed, DeadlineExceeded: Failed},
+				On:     map[fsm.Event]fsm.Phase{Accepted: Preparing, Refused: Failed, Expired: Failed, DeadlineExceeded: Failed},
 				Until:  deadline, Late: DeadlineExceeded,
 			},
 			Preparing: {

@@ -33,6 +33,7 @@ func newRequest() *capturev1.ManifestRestoreRequest {
 func newWorld() World {
 	return World{
 		Keeping: request.Keeping{Sight: presence.Gone, Namespace: "n1"},
+		Rights:  request.Rights{Sight: request.Granted},
 		Source:  Source{Sight: Found, Checkpoint: theCheckpoint},
 		Volumes: Volumes{Listed: true},
 	}
@@ -84,6 +85,8 @@ func safe(in input, s fsm.Step[*capturev1.ManifestRestoreRequest]) error {
 		switch {
 		case hop.To == Succeeded && (r == nil || !r.complete()):
 			return errors.New("calls it a success when something is missing")
+		case hop.To == Planning && in.World.Rights.Sight != request.Granted:
+			return errors.New("restores for somebody who may not")
 		case hop.To == Applying && obstructed(in, r):
 			return errors.New("writes although a name is taken")
 		case hop.From == Applying && hop.To == Verifying && awaited(in):
@@ -103,6 +106,13 @@ func obstructed(in input, r *Report) bool {
 	return in.Obj.Spec.ConflictPolicy == capturev1.ConflictFail && r != nil && r.Reasons[capturev1.ReasonConflict] > 0
 }
 
+// anyRights are what reviews may say; mostly yes.
+var anyRights = []request.Rights{
+	{}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted},
+	{Sight: request.Denied, Why: "The source is not of this namespace, and ann may not restore manifestcheckpoints.capture.statecraft.dev c"},
+	{Sight: request.Unguarded, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
+}
+
 func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreRequest, World) {
 	obj := newRequest()
 	obj.Spec.ConflictPolicy = pick(r, capturev1.ConflictFail, capturev1.ConflictSkip, capturev1.ConflictReplace)
@@ -118,7 +128,7 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreReques
 	}
 	w := World{
 		Keeping: request.Keeping{Sight: pick(r, presence.Here, presence.Here, "", presence.Gone, presence.Other), UID: "keeper", Namespace: pick(r, request.Keeping{}.Namespace, "n1")},
-		Source:  Source{Sight: pick(r, Found, Found, "", Unfinished, Unusable, Absent, Foreign, Unasked, Privileged), Checkpoint: theCheckpoint},
+		Source:  Source{Sight: pick(r, Found, Found, "", Unfinished, Unusable, Absent, Foreign, Privileged), Checkpoint: theCheckpoint},
 		Volumes: Volumes{Listed: r.IntN(4) > 0, Unsettled: pick(r, "", "", "v"), Unmade: pick(r, "", "", "v")},
 		Work:    Work{Stage: pick(r, Plan, Apply, Look), State: pick(r, "", Running, Ended, Ended, Ended, Stopped)},
 	}
@@ -128,6 +138,7 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreReques
 	if w.Work.State == Ended && w.Work.Stage == Apply && r.IntN(4) == 0 { // only who writes awaits claims
 		w.Work.Report = &Report{Awaits: "v"}
 	}
+	w.Rights = pick(r, anyRights...)
 	return obj, w
 }
 

@@ -13,9 +13,11 @@ import (
 // World is what a restore may look at.
 type World struct {
 	Keeping request.Keeping `json:"keeping,omitzero"`
-	Source  Source          `json:"source,omitzero"`
-	Work    Work            `json:"work,omitzero"`
-	Volumes Volumes         `json:"volumes,omitzero"`
+	// Rights are those of the requester. They are asked for until the source was found; each job asks once more by itself.
+	Rights  request.Rights `json:"rights,omitzero"`
+	Source  Source         `json:"source,omitzero"`
+	Work    Work           `json:"work,omitzero"`
+	Volumes Volumes        `json:"volumes,omitzero"`
 	// Restored says that the objects were written; only the model says so.
 	Restored bool `json:"restored,omitempty"`
 }
@@ -36,7 +38,6 @@ const (
 	Unusable   SourceSight = "Unusable"   // the capture failed
 	Absent     SourceSight = "Absent"     // the capture, or its checkpoint, does not exist
 	Foreign    SourceSight = "Foreign"    // the checkpoint is not that of the capture, by the UIDs in it
-	Unasked    SourceSight = "Unasked"    // admission did not ask whether the requester may read it
 	Privileged SourceSight = "Privileged" // the request is in the operator's own namespace, whose account is the manager's
 )
 

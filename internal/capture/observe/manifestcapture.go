@@ -24,6 +24,7 @@ type ManifestCapture struct {
 	Live    read.Live
 	Work    read.Works[manifestcapture.Result]
 	KeysIn  string // the namespace of the Secret with the keys
+	Rights  Rights
 }
 
 // Observe looks at what the phase asks for, and at nothing else: most of it is read live.
@@ -31,6 +32,9 @@ type ManifestCapture struct {
 func (o ManifestCapture) Observe(ctx context.Context, r *capturev1.ManifestCaptureRequest) (w manifestcapture.World, err error) {
 	w.Work = o.work(r)
 	if w.Keeping, err = o.Keeping.Look(ctx, r); err != nil {
+		return w, err
+	}
+	if err = o.rights(ctx, r, &w); err != nil {
 		return w, err
 	}
 	ours := w.Keeping.Sight == presence.Here
@@ -55,6 +59,20 @@ func (o ManifestCapture) Observe(ctx context.Context, r *capturev1.ManifestCaptu
 		err = o.leftovers(ctx, r, &w)
 	}
 	return w, err
+}
+
+// rights asks what the requester may do, until reading begins.
+func (o ManifestCapture) rights(ctx context.Context, r *capturev1.ManifestCaptureRequest, w *manifestcapture.World) (err error) {
+	q := Question{By: r.Spec.Requester, Needs: manifestcapture.Needs(r)}
+	switch r.Status.Phase {
+	case "", manifestcapture.Pending:
+		q.Made = accepting(r, w.Keeping)
+	case manifestcapture.Preparing:
+	default:
+		return nil
+	}
+	w.Rights, err = o.Rights.Ask(ctx, q)
+	return err
 }
 
 // work is what the work of the phase has come to. Work of another moment, or for another

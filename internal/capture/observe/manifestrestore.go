@@ -11,6 +11,7 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -23,6 +24,7 @@ type ManifestRestore struct {
 	Keeping
 	Works  read.Works[*manifestrestore.Report]
 	System string // the operator's own namespace
+	Rights Rights
 }
 
 // Observe reads what the phase needs.
@@ -32,6 +34,9 @@ func (o ManifestRestore) Observe(ctx context.Context, r *capturev1.ManifestResto
 		return manifestrestore.World{}, err
 	}
 	w := manifestrestore.World{Keeping: keeping, Work: o.work(r)}
+	if w.Rights, err = o.rights(ctx, r, keeping); err != nil {
+		return manifestrestore.World{}, err
+	}
 	if keeping.Sight != presence.Here {
 		return w, nil
 	}
@@ -42,6 +47,19 @@ func (o ManifestRestore) Observe(ctx context.Context, r *capturev1.ManifestResto
 		w.Volumes, err = o.volumes(ctx, r, keeping.UID)
 	}
 	return w, err
+}
+
+// rights asks what the requester may do, until the source was found.
+func (o ManifestRestore) rights(ctx context.Context, r *capturev1.ManifestRestoreRequest, k request.Keeping) (request.Rights, error) {
+	q := Question{By: r.Spec.Requester, Needs: manifestrestore.Needs(r)}
+	switch r.Status.Phase {
+	case "", manifestrestore.Pending:
+		q.Made = accepting(r, k)
+	case manifestrestore.Preparing:
+	default:
+		return request.Rights{}, nil
+	}
+	return o.Rights.Ask(ctx, q)
 }
 
 // verifies says that volumes are needed: in Verifying, and in the pass that gets there. They

@@ -19,16 +19,11 @@ import (
 // source finds the checkpoint, once: from then on its UID is in the status.
 func (o ManifestRestore) source(ctx context.Context, r *capturev1.ManifestRestoreRequest) (manifestrestore.Source, error) {
 	mcr, named := r.Spec.Source.ManifestCaptureRequest, r.Spec.Source.Checkpoint
-	elsewhere := mcr == nil || cmp.Or(mcr.Namespace, r.Namespace) != r.Namespace
 	switch {
 	case r.Status.CheckpointRef != nil:
 		return manifestrestore.Source{Sight: manifestrestore.Found, Checkpoint: r.Status.CheckpointRef}, nil
 	case r.Namespace == o.System:
 		return seen(manifestrestore.Privileged), nil
-	// NOTE: whoever may make requests in a namespace may restore what was captured there. For
-	// all else admission asks; where it is not installed, nobody did.
-	case elsewhere && r.Spec.Requester == nil:
-		return seen(manifestrestore.Unasked), nil
 	case mcr != nil:
 		return o.captured(ctx, read.Key{Namespace: cmp.Or(mcr.Namespace, r.Namespace), Name: mcr.Name}, mcr.UID)
 	case named != nil:

@@ -29,6 +29,7 @@ type VolumeCapture struct {
 	Watch read.Watch
 	// Namespace is where the holders of detached volumes are.
 	Namespace string
+	Rights    Rights
 }
 
 // capture is one look.
@@ -48,6 +49,9 @@ func (o VolumeCapture) Observe(ctx context.Context, r *capturev1.VolumeCaptureRe
 		return w, err
 	}
 	look := capture{o, ctx, r, &w}
+	if err = look.rights(); err != nil {
+		return w, err
+	}
 	detaches := r.Spec.Mode == capturev1.Detach
 	switch phase := r.Status.Phase; {
 	case phase == volumecapture.Preparing:
@@ -63,6 +67,20 @@ func (o VolumeCapture) Observe(ctx context.Context, r *capturev1.VolumeCaptureRe
 		err = look.content()
 	}
 	return w, err
+}
+
+// rights asks what the requester may do, until nothing that needs it is left to be done.
+func (c capture) rights() (err error) {
+	q := Question{By: c.req.Spec.Requester, Needs: volumecapture.Needs(c.req)}
+	switch c.req.Status.Phase {
+	case "", volumecapture.Pending:
+		q.Made = accepting(c.req, c.w.Keeping)
+	case volumecapture.Detaching:
+	default:
+		return nil
+	}
+	c.w.Rights, err = c.Rights.Ask(c.ctx, q)
+	return err
 }
 
 // lost looks for what was made, and does without guesses: what cannot be read says nothing.

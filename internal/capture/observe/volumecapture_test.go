@@ -40,7 +40,7 @@ func observed(t *testing.T, change func(*capturev1.VolumeCaptureRequest), object
 	}
 	objects = append(objects, r.DeepCopy(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", UID: "n1"}})
 	c := serving(t, objects...)
-	o := VolumeCapture{Keeping: Keeping{Cached: c, Live: read.Live{Reader: c}}, Live: read.Live{Reader: c}, Watch: asleep{}, Namespace: "system"}
+	o := VolumeCapture{Keeping: Keeping{Cached: c, Live: read.Live{Reader: c}}, Live: read.Live{Reader: c}, Watch: asleep{}, Namespace: "system", Rights: (&reviews{allows: true}).rights()}
 	w, err := o.Observe(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ type VolumeRestore struct {
 	Live    read.Live
 	// Namespace is where the holders of detached volumes are.
 	Namespace string
+	Rights    Rights
 }
 
 // Observe looks at the claim in every phase, and at the rest where it is needed: at what is
@@ -57,6 +58,7 @@ var looks = []struct {
 	{[]fsm.Phase{"", volumerestore.Pending, volumerestore.Preparing, volumerestore.Rehearsing}, VolumeRestore.lookForKeeper},
 	{[]fsm.Phase{"", volumerestore.Pending, volumerestore.Preparing, volumerestore.Restoring}, VolumeRestore.lookForSource},
 	{[]fsm.Phase{volumerestore.Rehearsing, volumerestore.CleaningUp}, VolumeRestore.lookForProbe},
+	{[]fsm.Phase{"", volumerestore.Pending, volumerestore.Preparing, volumerestore.Restoring, volumerestore.Rehearsing}, VolumeRestore.lookForRights},
 }
 
 func (o VolumeRestore) lookForKeeper(ctx context.Context, r *capturev1.VolumeRestoreRequest, w *volumerestore.World) (err error) {
@@ -68,6 +70,25 @@ func (o VolumeRestore) lookForSource(ctx context.Context, r *capturev1.VolumeRes
 	if r.Status.Source == nil {
 		w.Source, err = o.source(ctx, r)
 	}
+	return err
+}
+
+// lookForRights asks while something is left to be done that needs them.
+func (o VolumeRestore) lookForRights(ctx context.Context, r *capturev1.VolumeRestoreRequest, w *volumerestore.World) (err error) {
+	q := Question{By: r.Spec.Requester, Needs: volumerestore.Needs(r)}
+	switch r.Status.Phase {
+	case "", volumerestore.Pending:
+		q.Made = accepting(r, w.Keeping)
+	case volumerestore.Restoring:
+		if w.Claim.Volume != "" {
+			return nil
+		}
+	case volumerestore.Rehearsing:
+		if w.Probe.Sight != volumerestore.NoProbe {
+			return nil
+		}
+	}
+	w.Rights, err = o.Rights.Ask(ctx, q)
 	return err
 }
 

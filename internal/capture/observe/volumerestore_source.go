@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -25,11 +24,6 @@ import (
 // source reads, live, what the request names.
 func (o VolumeRestore) source(ctx context.Context, r *capturev1.VolumeRestoreRequest) (s volumerestore.Source, err error) {
 	switch from := r.Spec.Source; {
-	// NOTE: whoever may make requests in a namespace may restore what was captured there. For
-	// all else admission asks; where it is not installed, nobody did.
-	case elsewhere(r) && r.Spec.Requester == nil:
-		return volumerestore.Source{Sight: volumerestore.Foreign, What: "The source",
-			Why: "is not of this namespace, and admission did not ask whether the requester may restore it; install the admission policies of area capture, and make another request"}, nil
 	case from.VolumeCaptureRequest != nil:
 		s, err = o.capture(ctx, r, *from.VolumeCaptureRequest)
 	case from.VolumeSnapshotContent != nil:
@@ -41,12 +35,6 @@ func (o VolumeRestore) source(ctx context.Context, r *capturev1.VolumeRestoreReq
 		s.Class, err = o.class(ctx, r.Spec.VolumeClaimTemplate.Spec.StorageClassName)
 	}
 	return s, err
-}
-
-// elsewhere says that a request reaches beyond its namespace.
-func elsewhere(r *capturev1.VolumeRestoreRequest) bool {
-	c := r.Spec.Source.VolumeCaptureRequest
-	return c == nil || cmp.Or(c.Namespace, r.Namespace) != r.Namespace
 }
 
 // capture reads a capture and what it made. Names are used again, so both are held by UID:

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -48,7 +47,6 @@ func newShelf() *shelf {
 		class:   &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "disks"}, Provisioner: "disks.example.com"},
 		request: &capturev1.VolumeRestoreRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "back", UID: "r1"}},
 	}
-	s.request.Spec.Requester = &meta.Requester{Username: "somebody"} // whom admission has asked
 	s.daily = finished("daily", &capturev1.ArtifactRef{Kind: "VolumeSnapshotContent", Name: "content", UID: "c1"})
 	s.taken = finished("taken", &capturev1.ArtifactRef{Kind: "PersistentVolume", Name: "volume", UID: "v1"})
 	s.from("daily")
@@ -107,16 +105,7 @@ func TestWhatCanBeRestored(t *testing.T) {
 		"a content by its name, but another has it by now": {func(s *shelf) {
 			s.request.Spec.Source = capturev1.VolumeSource{VolumeSnapshotContent: &capturev1.NameRef{Name: "content", UID: "x"}}
 		}, volumerestore.Missing},
-		"a content by its name, and admission did not ask": {func(s *shelf) {
-			s.request.Spec.Source = capturev1.VolumeSource{VolumeSnapshotContent: &capturev1.NameRef{Name: "content"}}
-			s.request.Spec.Requester = nil
-		}, volumerestore.Foreign},
-		"a capture of another namespace, and admission did not ask": {func(s *shelf) {
-			s.request.Namespace, s.request.Spec.Requester = "other", nil
-			s.request.Spec.Source.VolumeCaptureRequest.Namespace = "shop"
-		}, volumerestore.Foreign},
-		"a capture of this namespace, and admission did not ask": {func(s *shelf) { s.request.Spec.Requester = nil }, volumerestore.Ready},
-		"a capture that names the snapshot of another":           {func(s *shelf) { s.content.Spec.VolumeSnapshotRef.UID = "x" }, volumerestore.Foreign},
+		"a capture that names the snapshot of another": {func(s *shelf) { s.content.Spec.VolumeSnapshotRef.UID = "x" }, volumerestore.Foreign},
 		"a capture that names the volume of another": {func(s *shelf) {
 			s.from("taken")
 			s.volume.Labels[capturev1.DetachedByLabel] = "x"

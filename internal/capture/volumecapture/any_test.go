@@ -31,6 +31,10 @@ func safely(in input, e fsm.Effect) error {
 		return errors.New("acts on a request that is somewhere else by now")
 	}
 	switch e := e.(type) {
+	case MarkVolume:
+		if w.Volume.Mark.By == "" && w.Rights.Sight != request.Granted {
+			return errors.New("takes a volume for somebody who may not")
+		}
 	case CreateContent:
 		if e.Keeper == "" || !w.Claim.Bound || e.Handle == "" || e.Origin.ClaimUID != w.Claim.UID {
 			return errors.New("makes a snapshot that nobody owns, or of a volume that is not the claim's")
@@ -40,6 +44,9 @@ func safely(in input, e fsm.Effect) error {
 			return errors.New("deletes a snapshot of somebody else, or one that may be good")
 		}
 	case DeleteClaim:
+		if w.Rights.Sight != request.Granted {
+			return errors.New("deletes a claim for somebody who may not")
+		}
 		if w.Volume.Policy != retain || w.Volume.Mark.By != in.Obj.UID || w.Volume.ClaimUID != e.UID {
 			return errors.New("deletes a claim whose volume would go with it")
 		}
@@ -109,6 +116,13 @@ func anything(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeCaptureRequest, W
 	return obj, w
 }
 
+// anyRights are what reviews may say; mostly yes.
+var anyRights = []request.Rights{
+	{}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted},
+	{Sight: request.Denied, Why: "Mode Detach deletes the claim, and ann may not delete persistentvolumeclaims data of namespace shop"},
+	{Sight: request.Unguarded, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
+}
+
 func anyWorld(r *rand.Rand) World {
 	w := world()
 	w.Keeping = request.Keeping{Sight: pick(r, "", presence.Gone, presence.Here, presence.Here, presence.Other), Namespace: pick[types.UID](r, "", "n1")}
@@ -133,6 +147,7 @@ func anyWorld(r *rand.Rand) World {
 	}
 	w.Users = Users{Looked: r.IntN(4) > 0, Pod: pick(r, "", "", "web-0")}
 	w.Holder = Holder{Sight: pick(r, "", presence.Gone, presence.Gone, presence.Here, presence.Here, presence.Other), UID: pick[types.UID](r, "", "holder", "holder"), Bound: r.IntN(2) == 0}
+	w.Rights = pick(r, anyRights...)
 	return w
 }
 

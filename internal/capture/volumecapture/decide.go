@@ -20,6 +20,9 @@ func decidePending(in input) fsm.Decision {
 	if in.World.Keeping.Sight == presence.Other {
 		return keeperTaken(in)
 	}
+	if d, stop := permitted(in); stop {
+		return d
+	}
 	if d, stop := capturable(in); stop {
 		return d
 	}

@@ -93,6 +93,9 @@ func seen(v Volume) Seen { return Seen{v.Name, v.UID, v.ResourceVersion} }
 
 // mark makes the volume outlive its claim, if all is still as it was found.
 func mark(in input) fsm.Decision {
+	if d, stop := permitted(in); stop {
+		return givenUp(d)
+	}
 	if d, stop := capturable(in); stop {
 		return givenUp(d)
 	}
@@ -121,6 +124,9 @@ func take(in input) fsm.Decision {
 		return holderTaken(in)
 	case w.Volume.Policy != retain: // somebody changed it meanwhile
 		return do(in, MarkVolume{seen(w.Volume), in.Obj.Status.Detached.ReclaimPolicy, *in.Obj.Status.Origin})
+	}
+	if d, stop := permitted(in); stop { // it may have waited for long
+		return givenUp(d)
 	}
 	return do(in, DeleteClaim{w.Claim.UID, w.Claim.ResourceVersion})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 	"github.com/statecraft-dev/statecraft/internal/presence"
@@ -116,4 +117,13 @@ func TestFaultOtherWordsBeforeAndAfter(t *testing.T) {
 		}
 	})
 	fsmtest.Caught(t, b.Rest(), "writes at rest")
+}
+
+// Rights are looked at when the request is accepted, and not again.
+func TestFaultARightThatWasTakenAwayStillCounts(t *testing.T) {
+	b := snapshots().Deciding(Detaching, func(in input) fsm.Decision {
+		in.World.Rights = request.Rights{Sight: request.Granted}
+		return decideDetaching(in)
+	})
+	fsmtest.Caught(t, b.ExploreIn(Detaching), "for somebody who may not")
 }

@@ -59,6 +59,7 @@ func object() *capturev1.VolumeCaptureRequest {
 func world() World {
 	return World{
 		Keeping: request.Keeping{Sight: presence.Gone, Namespace: "n1"},
+		Rights:  request.Rights{Sight: request.Granted},
 		Claim:   Claim{Sight: presence.Here, UID: "c1", ResourceVersion: "3", Bound: true},
 		Volume: Volume{Sight: presence.Here, Name: "pv1", UID: "v1", ResourceVersion: "4", Driver: "csi", Handle: "h1", Mode: "Filesystem",
 			Policy: "Delete", ClaimUID: "c1"},

@@ -17,12 +17,14 @@ type World struct {
 	// what was made and deleted since was not made yet.
 	Self    fsm.Phase       `json:"self,omitempty"`
 	Keeping request.Keeping `json:"keeping,omitzero"`
-	Claim   Claim           `json:"claim,omitzero"`
-	Volume  Volume          `json:"volume,omitzero"` // of the claim, or the one that was taken from it
-	Class   Class           `json:"class,omitzero"`
-	Content Content         `json:"content,omitzero"`
-	Users   Users           `json:"users,omitzero"`
-	Holder  Holder          `json:"holder,omitzero"`
+	// Rights are those of the requester. They are asked for when the request is accepted, and until its claim is deleted.
+	Rights  request.Rights `json:"rights,omitzero"`
+	Claim   Claim          `json:"claim,omitzero"`
+	Volume  Volume         `json:"volume,omitzero"` // of the claim, or the one that was taken from it
+	Class   Class          `json:"class,omitzero"`
+	Content Content        `json:"content,omitzero"`
+	Users   Users          `json:"users,omitzero"`
+	Holder  Holder         `json:"holder,omitzero"`
 }
 
 // Claim is the claim that the request names.

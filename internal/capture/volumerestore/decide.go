@@ -16,6 +16,8 @@ func decidePending(in input) fsm.Decision {
 	switch {
 	case v.given():
 		return v.fire()
+	case w.Rights.Sight == "":
+		return notLooked("captures", "what the requester may do")
 	case w.Source.Sight == Unfinished && overdue(in):
 		return fsm.Fire(GivenUp, capturev1.ReasonSourceNotReady).Because("%s was not finished in time; make another request once it is.", w.Source.What)
 	case w.Source.Sight == Unfinished:
@@ -43,6 +45,8 @@ func decidePreparing(in input) fsm.Decision {
 	switch {
 	case v.given():
 		return v.fire()
+	case w.Rights.Sight == "":
+		return notLooked("captures", "what the requester may do")
 	case w.Keeping.Sight == presence.Gone:
 		return fsm.Do(ReasonKeeping, CreateKeeper{w.Keeping.Namespace}).Because(keeping)
 	case w.Keeping.Sight != presence.Here:
@@ -104,7 +108,12 @@ func decideRehearsing(in input) fsm.Decision {
 	w := in.World
 	switch w.Probe.Sight {
 	case NoProbe:
-		if w.Keeping.Sight != presence.Here {
+		switch v := unpermitted(in); {
+		case v.given():
+			return v.fire()
+		case w.Rights.Sight == "":
+			return notLooked("keepers", "what the requester may do")
+		case w.Keeping.Sight != presence.Here:
 			return notLooked("keepers", "the ObjectKeeper of the request")
 		}
 		return fsm.Do(ReasonProbing, CreateProbe{w.Keeping.UID}).Because("%s", probing(in))

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 	"github.com/statecraft-dev/statecraft/internal/presence"
@@ -66,4 +67,16 @@ func TestFaultTheVerdictIsForgotten(t *testing.T) {
 	b.Settle = func(r *capturev1.VolumeRestoreRequest, w World) World { return w }
 	b.End = "Failed/DeadlineExceeded"
 	fsmtest.Caught(t, b.Crash(), "ends Failed/Cleaning")
+}
+
+// Rights are looked at when the request is accepted, and not again.
+func TestFaultARightThatWasTakenAwayStillCounts(t *testing.T) {
+	granted := func(decide func(input) fsm.Decision) func(input) fsm.Decision {
+		return func(in input) fsm.Decision {
+			in.World.Rights = request.Rights{Sight: request.Granted}
+			return decide(in)
+		}
+	}
+	fsmtest.Caught(t, newBench().Deciding(Preparing, granted(decidePreparing)).ExploreIn(Preparing), "restores for somebody who may not")
+	fsmtest.Caught(t, newBench().Deciding(Rehearsing, granted(decideRehearsing)).ExploreIn(Rehearsing), "runs a Job for somebody who may not")
 }

@@ -31,6 +31,7 @@ func newBench() bench {
 		World: func() World {
 			return World{
 				Keeping: request.Keeping{Sight: presence.Gone, Namespace: "n1"},
+				Rights:  request.Rights{Sight: request.Granted},
 				Source:  snapshot(),
 				Claim:   Claim{Sight: presence.Gone},
 				Probe:   Probe{Sight: NoProbe},
@@ -83,7 +84,10 @@ func safe(in input, s fsm.Step[*capturev1.VolumeRestoreRequest]) error {
 	for _, e := range s.Decision.Do {
 		_, deletes := e.(DeleteClaim)
 		_, ends := e.(DeleteProbe)
+		_, makes := e.(CreateProbe)
 		switch {
+		case makes && w.Rights.Sight != request.Granted:
+			return errors.New("runs a Job for somebody who may not")
 		case ends && w.Probe.Deleting:
 			return errors.New("deletes a Job that is deleted")
 		case deletes && !w.Claim.empty():
@@ -98,6 +102,8 @@ func safe(in input, s fsm.Step[*capturev1.VolumeRestoreRequest]) error {
 			return errors.New("begins again what had begun")
 		case h.To == Restoring && w.Keeping.Sight != presence.Here:
 			return errors.New("lets the restorer begin before anything proves it")
+		case h.From == Preparing && h.To == Restoring && w.Rights.Sight != request.Granted:
+			return errors.New("restores for somebody who may not")
 		case h.To == Succeeded && !w.Claim.bound() && h.From != Rehearsing:
 			return errors.New("calls a restore done that is not")
 		case h.To == Succeeded && in.Obj.Spec.Rehearsal != nil && w.Probe.Sight != ProbePassed:
@@ -135,8 +141,16 @@ func anyRestore(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeRestoreRequest,
 			Volume:  pick(r, "", TheRestored, Another, Awaiting),
 			Trouble: pick(r, "", "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed), Words: "The CSI driver cannot make the volume: no space.",
 		},
-		Probe: Probe{Sight: pick(r, "", NoProbe, ProbeRuns, ProbePassed, ProbeFailed, ProbeTaken), UID: "job", ResourceVersion: "1", Deleting: r.IntN(3) == 0},
+		Probe:  Probe{Sight: pick(r, "", NoProbe, ProbeRuns, ProbePassed, ProbeFailed, ProbeTaken), UID: "job", ResourceVersion: "1", Deleting: r.IntN(3) == 0},
+		Rights: pick(r, anyRights...),
 	}
+}
+
+// anyRights are what reviews may say; mostly yes.
+var anyRights = []request.Rights{
+	{}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted},
+	{Sight: request.Denied, Why: "A rehearsal runs a Job, and ann may not create jobs.batch of namespace shop"},
+	{Sight: request.Unguarded, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
 }
 
 func pick[V any](r *rand.Rand, from ...V) V { return from[r.IntN(len(from))] }

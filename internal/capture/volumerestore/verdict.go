@@ -31,6 +31,8 @@ func refused(in input) verdict {
 	switch {
 	case w.Keeping.Sight == presence.Other:
 		return because(capturev1.ReasonNameTaken, "ObjectKeeper %s exists and does not follow this request; make another request.", request.KeeperName(in.Obj.UID))
+	case unpermitted(in).given(): // who may not restore a source is not told whether there is one
+		return unpermitted(in)
 	case w.Claim.Sight == presence.Other:
 		return taken(in)
 	}
@@ -101,6 +103,8 @@ func modeOf(mode *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
 func troubled(in input) verdict {
 	c := in.World.Claim
 	switch {
+	case c.Volume == "" && unpermitted(in).given(): // the volume was not made yet
+		return unpermitted(in)
 	case c.Sight == presence.Other:
 		return taken(in)
 	case c.Sight != presence.Here:

@@ -14,9 +14,11 @@ import (
 // World is what a restore may look at.
 type World struct {
 	Keeping request.Keeping `json:"keeping,omitzero"`
-	Source  Source          `json:"source,omitzero"`
-	Claim   Claim           `json:"claim,omitzero"`
-	Probe   Probe           `json:"probe,omitzero"`
+	// Rights are those of the requester. They are asked for until the volume was made, and before the Job is.
+	Rights request.Rights `json:"rights,omitzero"`
+	Source Source         `json:"source,omitzero"`
+	Claim  Claim          `json:"claim,omitzero"`
+	Probe  Probe          `json:"probe,omitzero"`
 }
 
 // Source is what live reads of what the request names have said. It is looked at until it

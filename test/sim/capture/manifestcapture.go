@@ -151,7 +151,7 @@ func (s *captureStory) build(c *sim.Cell) {
 	work := &kube.Worker[manifestcapture.Result]{Wake: c.Wake(manifestCaptureKind)}
 	config := capture.Defaults()
 	r := capture.NewManifestCapture(c.Env(), config, capture.ManifestCaptureParts{
-		Source: simSource{c, s.server}, Work: work, Buffer: act.NewCaptureBuffer(false),
+		Source: simSource{c, s.server}, Work: work, Buffer: act.NewCaptureBuffer(false), Rights: allRights(),
 	})
 	c.Work(work)
 	c.Cache(capture.Caches()...)

@@ -14,13 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
-	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
-	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/test/sim"
 )
 
@@ -115,9 +113,7 @@ func (s *restoreStory) build(c *sim.Cell) {
 		As: func(namespace string) (client.Client, error) {
 			return c.As("system:serviceaccount:" + namespace + ":" + act.Account)
 		},
-		May: func(context.Context, *meta.Requester, read.Right) (read.Access, error) {
-			return read.Access{Allowed: true}, nil
-		},
+		Rights: allRights(),
 	}
 	r := capture.NewManifestRestore(c.Env(), capture.Defaults(), parts)
 	c.Work(parts.Work)

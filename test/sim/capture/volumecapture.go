@@ -108,7 +108,7 @@ func (t volumeTale) open(w *sim.World) *sim.Play {
 
 func (s *volumeStory) build(c *sim.Cell) {
 	config := capture.Defaults()
-	r := capture.NewVolumeCapture(c.Env(), config, c.Watch())
+	r := capture.NewVolumeCapture(c.Env(), config, c.Watch(), allRights())
 	c.Cache(capture.Caches()...)
 	c.Index(capture.Indexes()...)
 	c.Add(sim.Controller{Reconciler: r, Kind: volumeCaptureKind, Echo: r.Store.Wrote, Wakes: capture.VolumeCaptureWakes(config, &kube.Waker{})})

@@ -31,7 +31,7 @@ import (
 )
 
 func (s *volumeRestoreStory) build(c *sim.Cell) {
-	r := capture.NewVolumeRestore(c.Env(), capture.Defaults())
+	r := capture.NewVolumeRestore(c.Env(), capture.Defaults(), allRights())
 	c.Cache(capture.Caches()...)
 	c.Index(capture.Indexes()...)
 	c.Add(sim.Controller{Reconciler: r, Kind: restoreRequestKind, Echo: r.Store.Wrote, Wakes: capture.VolumeRestoreWakes()})
