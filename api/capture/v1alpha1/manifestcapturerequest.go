@@ -134,7 +134,24 @@ type ManifestSelector struct {
 	// labelSelector limits them to objects with some labels.
 	// +optional
 	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+	// onForbidden says what becomes of resources that the account of the namespace may not
+	// list, if the request does not name them: Fail, the default, refuses the request and
+	// says which they are; Skip leaves them out and lists them in the status.
+	// +optional
+	OnForbidden ForbiddenPolicy `json:"onForbidden,omitempty"`
 }
+
+// ForbiddenPolicy says what becomes of resources that may not be listed.
+// +kubebuilder:validation:Enum=Fail;Skip
+type ForbiddenPolicy string
+
+// What becomes of resources that may not be listed.
+const (
+	// ForbiddenFail captures nothing, and says which they are.
+	ForbiddenFail ForbiddenPolicy = "Fail"
+	// ForbiddenSkip leaves them out, and lists them.
+	ForbiddenSkip ForbiddenPolicy = "Skip"
+)
 
 // ManifestVolume says what becomes of the data of a captured claim.
 //

@@ -223,7 +223,11 @@ func (a ManifestCapture) notRead(s *buffer, q manifest.Query, err error) error {
 		return nil
 	case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 		return manifestcapture.ErrExpired
-	case apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "cannot impersonate"):
+	case forbidden(err) && q.Optional && s.token == "": // of a part that was taken already nobody would know that it is one
+		s.intake.LeaveOut(q.Resource)
+		s.advance(manifest.Page{}, 0)
+		return nil
+	case forbidden(err):
 		// All that is missing is told at once, so the rest is looked at, too.
 		if rule := q.Missing(); len(s.denied) == 0 || s.denied[len(s.denied)-1] != rule {
 			s.denied = append(s.denied, rule)
@@ -237,12 +241,17 @@ func (a ManifestCapture) notRead(s *buffer, q manifest.Query, err error) error {
 	return &fsm.Error{Class: fsm.Transient, Err: fmt.Errorf("list %s: %w", q.Title(), err), Say: "The API server cannot list " + q.Title() + "; the manager tries again."}
 }
 
+// forbidden says that the account may not list something; that the manager may not be the account is another matter.
+func forbidden(err error) bool {
+	return apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "cannot impersonate")
+}
+
 // finish ends the last chunk.
 func (s *buffer) finish() error {
 	if len(s.denied) > 0 {
 		return &manifest.Refusal{Reason: capturev1.ReasonForbidden, Message: fmt.Sprintf(
-			"ServiceAccount %s of namespace %s may not read everything; give it a Role with these rules, and make another request: %s.",
-			Account, s.request.Namespace, strings.Join(s.denied, "; "))}
+			"ServiceAccount %s of namespace %s may not read everything; give it a Role with these rules, and make another request%s: %s.",
+			Account, s.request.Namespace, orLeaveOut(s.request.Spec.Selector), strings.Join(s.denied, "; "))}
 	}
 	if err := s.intake.Complete(); err != nil {
 		return err
@@ -254,4 +263,12 @@ func (s *buffer) finish() error {
 	s.chunks = append(s.chunks, last...)
 	s.encoder, s.done = nil, true
 	return nil
+}
+
+// orLeaveOut is the other way, if the request does not name what it may not read.
+func orLeaveOut(s *capturev1.ManifestSelector) string {
+	if s == nil || len(s.Resources) > 0 {
+		return ""
+	}
+	return ", or one that leaves them out by selector.onForbidden Skip"
 }

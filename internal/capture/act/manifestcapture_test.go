@@ -175,12 +175,53 @@ func TestAllThatIsForbiddenIsTold(t *testing.T) {
 			t.Errorf("%q does not say %q", refusal.Message, want)
 		}
 	}
+	if !strings.Contains(refusal.Message, "onForbidden") {
+		t.Errorf("%q does not say how to do without", refusal.Message)
+	}
 	// That the manager itself may not impersonate is not the namespace's fault, and may pass.
 	s.fail = func(string, ListOptions) error {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "serviceaccounts"}, "", errors.New("User cannot impersonate resource"))
 	}
 	if err := reading(t, newCapture(s), "100"); err == nil || errors.As(err, &refusal) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestWhatMayNotBeReadIsLeftOutIfTheRequestSaysSo: and it is listed. What was read in part is not: nobody would know.
+func TestWhatMayNotBeReadIsLeftOutIfTheRequestSaysSo(t *testing.T) {
+	was := someRequest.Spec.Selector
+	someRequest.Spec.Selector = &capturev1.ManifestSelector{OnForbidden: capturev1.ForbiddenSkip}
+	t.Cleanup(func() { someRequest.Spec.Selector = was })
+	no := func(title string) error {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: title}, "", errors.New("no"))
+	}
+	for _, ahead := range []bool{false, true} {
+		s := &shelf{holds: map[string]int{"configmaps": 600, "gadgets.example.com": 3, "services": 2}}
+		s.fail = func(title string, _ ListOptions) error {
+			if title == "gadgets.example.com" {
+				return no(title)
+			}
+			return nil
+		}
+		a := newCapture(s)
+		a.Buffer.Ahead = ahead
+		if err := reading(t, a, "100"); err != nil || a.expected() != 602 {
+			t.Fatalf("%d objects: %v", a.expected(), err)
+		}
+		left := a.Work.Work(read.Key{Namespace: "shop", Name: "before"}).Result.Found.Skipped
+		if len(left) != 1 || left[0].Resource != "gadgets" || left[0].Reason != manifest.ReasonNotAllowed {
+			t.Errorf("left out %+v", left)
+		}
+		s.fail = func(title string, o ListOptions) error {
+			if o.Continue != "" {
+				return no(title)
+			}
+			return nil
+		}
+		refusal := (*manifest.Refusal)(nil)
+		if err := reading(t, newCapture(s), "100"); !errors.As(err, &refusal) || refusal.Reason != capturev1.ReasonForbidden {
+			t.Errorf("a part is taken for all: %v", err)
+		}
 	}
 }
 

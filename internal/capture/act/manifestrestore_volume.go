@@ -22,7 +22,7 @@ import (
 )
 
 // Account is the ServiceAccount that does for users what they ask for in a namespace.
-const Account = "statecraft-capture"
+const Account = request.Account
 
 // volume asks for the volume of a claim. A plan in which it cannot be had is refused as a whole:
 // without its data, what uses the claim is not what was captured.

@@ -19,6 +19,8 @@ const (
 	ReasonFinished     meta.Reason = "Finished"     // it has run, and would run again
 	ReasonTerminating  meta.Reason = "Terminating"  // it was being deleted
 	ReasonOwnRequest   meta.Reason = "OwnRequest"   // a restored request would capture or restore again, and what it keeps goes with it
+	ReasonOwnAccount   meta.Reason = "OwnAccount"   // by it the namespace is captured and restored; the one that is restored into has its own
+	ReasonNotAllowed   meta.Reason = "NotAllowed"   // the account may not list it, and the request leaves such out; they were not looked at
 	ReasonNotAsked     meta.Reason = "NotAsked"     // Secrets, without includeSecrets; they were not looked at
 	ReasonNotAtOneTime meta.Reason = "NotAtOneTime" // it is served by another server, or kept apart: it cannot be read at the moment of the others
 )
@@ -51,7 +53,7 @@ func (r Resource) never() (meta.Reason, bool) {
 		return ReasonNotAtOneTime, true
 	case r.is("coordination.k8s.io", "leases"):
 		return ReasonDerived, true
-	case r.Group == capturev1.GroupName:
+	case r.Group == capturev1.GroupName, r.is("valkey.statecraft.dev", "valkeyupgrades"): // it would upgrade again
 		return ReasonOwnRequest, true
 	}
 	return "", false

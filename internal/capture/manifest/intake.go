@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -22,6 +23,7 @@ type Intake struct {
 	volumes  map[string]bool   // claims that have an entry
 	captured map[string]string // the captures of claims that were not taken yet
 	claims   map[string]Claim  // that were taken
+	rights   rights
 	expected int32
 	skipped  map[heap]*capturev1.SkippedObjects
 	taken    map[string]bool // names of named targets of the resource at hand
@@ -65,6 +67,9 @@ func (in *Intake) Take(q Query, raw []byte) ([]byte, error) {
 		return nil, nil
 	}
 	why, err := o.skipped()
+	if err == nil && why == "" {
+		why, err = in.rights.skipped(o)
+	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("take %s %s: %w", q.Title(), o.name, err)
@@ -96,6 +101,11 @@ func (in *Intake) keep(q Query, o object) ([]byte, error) {
 	}
 	in.expected++
 	return document, nil
+}
+
+// LeaveOut notes that a resource may not be listed.
+func (in *Intake) LeaveOut(r Resource) {
+	in.skipped[heap{r.Group, r.Resource, ReasonNotAllowed}] = &capturev1.SkippedObjects{Group: r.Group, Resource: r.Resource, Reason: ReasonNotAllowed}
 }
 
 // Done says that all of a query was read: a named target must have been there.
@@ -136,7 +146,7 @@ func (in *Intake) Claim(name string) Claim { return in.claims[name] }
 // Expected is how many objects were taken.
 func (in *Intake) Expected() int32 { return in.expected }
 
-// Skipped is what was left out, the largest heaps first if there are too many.
+// Skipped is what was left out. If there are too many heaps, first those that nobody looked at, and then the largest.
 func (in *Intake) Skipped() []capturev1.SkippedObjects {
 	var all []capturev1.SkippedObjects
 	for _, s := range in.skipped {
@@ -146,9 +156,19 @@ func (in *Intake) Skipped() []capturev1.SkippedObjects {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Reason, b.Reason))
 	}
 	if len(all) > mostSkipped {
-		slices.SortFunc(all, func(a, b capturev1.SkippedObjects) int { return cmp.Or(cmp.Compare(b.Count, a.Count), byName(a, b)) })
+		slices.SortFunc(all, func(a, b capturev1.SkippedObjects) int {
+			return cmp.Or(cmp.Compare(weight(b), weight(a)), byName(a, b))
+		})
 		all = all[:mostSkipped]
 	}
 	slices.SortFunc(all, byName)
 	return all
+}
+
+// weight is how much a heap is missed: of one that nobody looked at nobody knows.
+func weight(s capturev1.SkippedObjects) int32 {
+	if s.Count == 0 {
+		return math.MaxInt32
+	}
+	return s.Count
 }

@@ -84,6 +84,11 @@ func TestWhatIsStripped(t *testing.T) {
 			is:   `{"metadata":{"name":"a"},"spec":{"nodeName":"n","containers":[{"name":"c","volumeMounts":[{"name":"kube-api-access-x"},{"name":"mine"}]}],"volumes":[{"name":"kube-api-access-x"},{"name":"mine"}]},"status":{"phase":"Running"}}`,
 			want: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"c","volumeMounts":[{"name":"mine"}]}],"volumes":[{"name":"mine"}]}}`,
 		},
+		"containers that somebody has added to a running Pod, and what admission computes": {
+			of:   core("pods", "Pod"),
+			is:   `{"metadata":{"name":"a"},"spec":{"priority":0,"preemptionPolicy":"PreemptLowerPriority","priorityClassName":"high","containers":[{"name":"c"}],"ephemeralContainers":[{"name":"debug"}]}}`,
+			want: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"priorityClassName":"high","containers":[{"name":"c"}]}}`,
+		},
 		"tokens that a ServiceAccount names": {
 			of:   core("serviceaccounts", "ServiceAccount"),
 			is:   `{"metadata":{"name":"a"},"secrets":[{"name":"a-token-x"}],"imagePullSecrets":[{"name":"p"}]}`,
@@ -113,24 +118,30 @@ func TestWhatIsLeftOut(t *testing.T) {
 		is   string
 		want meta.Reason
 	}{
-		"what a controller makes":           {grouped("apps", "replicasets", "ReplicaSet"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"uid":"u"}]}}`, ReasonControlled},
-		"a claim of a Pod":                  {core("persistentvolumeclaims", "PersistentVolumeClaim"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"kind":"Pod","uid":"u"}]},"spec":{}}`, ReasonControlled},
-		"a claim of a rehearsal":            {core("persistentvolumeclaims", "PersistentVolumeClaim"), `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"capture.statecraft.dev/v1alpha1","kind":"ObjectKeeper","name":"request-u","controller":true,"uid":"u"}]},"spec":{}}`, ReasonOwnRequest},
-		"a slice that a Service makes":      {grouped("discovery.k8s.io", "endpointslices", "EndpointSlice"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"kind":"Service","uid":"u"}]}}`, ReasonControlled},
-		"a slice of a user is taken":        {grouped("discovery.k8s.io", "endpointslices", "EndpointSlice"), `{"metadata":{"name":"a"}}`, ""},
-		"what is only owned is taken":       {core("configmaps", "ConfigMap"), `{"metadata":{"name":"a","ownerReferences":[{"uid":"u"}]}}`, ""},
-		"what is being deleted":             {core("configmaps", "ConfigMap"), `{"metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"}}`, ReasonTerminating},
-		"the authority of the cluster":      {core("configmaps", "ConfigMap"), `{"metadata":{"name":"kube-root-ca.crt"}}`, ReasonDerived},
-		"the ServiceAccount of everyone":    {core("serviceaccounts", "ServiceAccount"), `{"metadata":{"name":"default"}}`, ReasonDerived},
-		"a ConfigMap of that name is taken": {core("configmaps", "ConfigMap"), `{"metadata":{"name":"default"}}`, ""},
-		"a token":                           {core("secrets", "Secret"), `{"metadata":{"name":"a"},"type":"kubernetes.io/service-account-token"}`, ReasonToken},
-		"another Secret is taken":           {core("secrets", "Secret"), `{"metadata":{"name":"a"},"type":"Opaque"}`, ""},
-		"Endpoints of a Service":            {core("endpoints", "Endpoints"), `{"metadata":{"name":"a","labels":{"endpoints.kubernetes.io/managed-by":"endpoint-controller"}}}`, ReasonDerived},
-		"Endpoints of a user are taken":     {core("endpoints", "Endpoints"), `{"metadata":{"name":"a"}}`, ""},
-		"a Job that is done":                {grouped("batch", "jobs", "Job"), `{"metadata":{"name":"a"},"spec":{},"status":{"conditions":[{"type":"Complete","status":"True"}]}}`, ReasonFinished},
-		"a Job that failed":                 {grouped("batch", "jobs", "Job"), `{"metadata":{"name":"a"},"spec":{},"status":{"conditions":[{"type":"Failed","status":"True"}]}}`, ReasonFinished},
-		"a Job that runs is taken":          {grouped("batch", "jobs", "Job"), `{"metadata":{"name":"a"},"spec":{},"status":{"conditions":[{"type":"Suspended","status":"True"}]}}`, ""},
-		"a Pod that has ended":              {core("pods", "Pod"), `{"metadata":{"name":"a"},"spec":{},"status":{"phase":"Succeeded"}}`, ReasonFinished},
+		"what a controller makes":            {grouped("apps", "replicasets", "ReplicaSet"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"uid":"u"}]}}`, ReasonControlled},
+		"a claim of a Pod":                   {core("persistentvolumeclaims", "PersistentVolumeClaim"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"kind":"Pod","uid":"u"}]},"spec":{}}`, ReasonControlled},
+		"a claim of a rehearsal":             {core("persistentvolumeclaims", "PersistentVolumeClaim"), `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"capture.statecraft.dev/v1alpha1","kind":"ObjectKeeper","name":"request-u","controller":true,"uid":"u"}]},"spec":{}}`, ReasonOwnRequest},
+		"a slice that a Service makes":       {grouped("discovery.k8s.io", "endpointslices", "EndpointSlice"), `{"metadata":{"name":"a","ownerReferences":[{"controller":true,"kind":"Service","uid":"u"}]}}`, ReasonControlled},
+		"a slice of a user is taken":         {grouped("discovery.k8s.io", "endpointslices", "EndpointSlice"), `{"metadata":{"name":"a"}}`, ""},
+		"what is only owned is taken":        {core("configmaps", "ConfigMap"), `{"metadata":{"name":"a","ownerReferences":[{"uid":"u"}]}}`, ""},
+		"what is being deleted":              {core("configmaps", "ConfigMap"), `{"metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"}}`, ReasonTerminating},
+		"the authority of the cluster":       {core("configmaps", "ConfigMap"), `{"metadata":{"name":"kube-root-ca.crt"}}`, ReasonDerived},
+		"the ServiceAccount of everyone":     {core("serviceaccounts", "ServiceAccount"), `{"metadata":{"name":"default"}}`, ReasonDerived},
+		"the account that captures":          {core("serviceaccounts", "ServiceAccount"), `{"metadata":{"name":"statecraft-capture"}}`, ReasonOwnAccount},
+		"its binding":                        {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"ClusterRole","name":"admin"},"subjects":[{"kind":"ServiceAccount","name":"statecraft-capture","namespace":"shop"}]}`, ReasonOwnAccount},
+		"a binding of who may capture":       {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"ClusterRole","name":"statecraft-capture-user"},"subjects":[{"kind":"User","name":"ann"}]}`, ReasonOwnAccount},
+		"a binding of others, too, is taken": {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"Role","name":"web"},"subjects":[{"kind":"ServiceAccount","name":"statecraft-capture","namespace":"shop"},{"kind":"User","name":"ann"}]}`, ""},
+		"a binding of another's is taken":    {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"Role","name":"web"},"subjects":[{"kind":"ServiceAccount","name":"statecraft-capture","namespace":"bank"}]}`, ""},
+		"a binding of nobody is taken":       {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"Role","name":"web"}}`, ""},
+		"a ConfigMap of that name is taken":  {core("configmaps", "ConfigMap"), `{"metadata":{"name":"default"}}`, ""},
+		"a token":                            {core("secrets", "Secret"), `{"metadata":{"name":"a"},"type":"kubernetes.io/service-account-token"}`, ReasonToken},
+		"another Secret is taken":            {core("secrets", "Secret"), `{"metadata":{"name":"a"},"type":"Opaque"}`, ""},
+		"Endpoints of a Service":             {core("endpoints", "Endpoints"), `{"metadata":{"name":"a","labels":{"endpoints.kubernetes.io/managed-by":"endpoint-controller"}}}`, ReasonDerived},
+		"Endpoints of a user are taken":      {core("endpoints", "Endpoints"), `{"metadata":{"name":"a"}}`, ""},
+		"a Job that is done":                 {grouped("batch", "jobs", "Job"), `{"metadata":{"name":"a"},"spec":{},"status":{"conditions":[{"type":"Complete","status":"True"}]}}`, ReasonFinished},
+		"a Job that failed":                  {grouped("batch", "jobs", "Job"), `{"metadata":{"name":"a"},"spec":{},"status":{"conditions":[{"type":"Failed","status":"True"}]}}`, ReasonFinished},
+		"a Job that runs is taken":           {grouped("batch", "jobs", "Job"), `{"metadata":{"name":"a"},"spec":{},"status":{"conditions":[{"type":"Suspended","status":"True"}]}}`, ""},
+		"a Pod that has ended":               {core("pods", "Pod"), `{"metadata":{"name":"a"},"spec":{},"status":{"phase":"Succeeded"}}`, ReasonFinished},
 	} {
 		in := NewIntake(&emptySpec, Plan{})
 		document, err := in.Take(Query{Resource: c.of}, []byte(c.is))
@@ -145,6 +156,31 @@ func TestWhatIsLeftOut(t *testing.T) {
 		if got != c.want || (document == nil) != (c.want != "") {
 			t.Errorf("%s: skipped for %q, document %s", what, got, document)
 		}
+	}
+}
+
+var bindings = grouped("rbac.authorization.k8s.io", "rolebindings", "RoleBinding")
+
+// TestRolesOfTheAccountAreLeftOut: a Role goes with the bindings that name it, if these are all the account's.
+func TestRolesOfTheAccountAreLeftOut(t *testing.T) {
+	in := NewIntake(&emptySpec, Plan{})
+	ours, theirs := `[{"kind":"ServiceAccount","name":"statecraft-capture","namespace":"shop"}]`, `[{"kind":"User","name":"ann"}]`
+	for _, b := range [][3]string{{"a", "own", ours}, {"b", "both", ours}, {"c", "both", theirs}, {"d", "theirs", theirs}} {
+		raw := `{"metadata":{"name":"` + b[0] + `","namespace":"shop"},"roleRef":{"kind":"Role","name":"` + b[1] + `"},"subjects":` + b[2] + `}`
+		if _, err := in.Take(Query{Resource: bindings}, []byte(raw)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, taken := range map[string]bool{"own": false, "both": true, "theirs": true, "nobodys": true} {
+		document, err := in.Take(Query{Resource: grouped("rbac.authorization.k8s.io", "roles", "Role")}, []byte(`{"metadata":{"name":"`+name+`"},"rules":[]}`))
+		if err != nil || (document != nil) != taken {
+			t.Errorf("Role %s: %s, %v", name, document, err)
+		}
+	}
+	_, err := in.Take(Query{Resource: core("serviceaccounts", "ServiceAccount"), Name: "statecraft-capture"}, []byte(`{"metadata":{"name":"statecraft-capture"}}`))
+	refused(t, err, capturev1.ReasonInvalidTarget)
+	if a, b := bindings, grouped("rbac.authorization.k8s.io", "roles", "Role"); a.Rank() != b.Rank() || a.Resource > b.Resource {
+		t.Error("roles are read before bindings")
 	}
 }
 
@@ -209,7 +245,11 @@ func TestSkippedFitsIntoAStatus(t *testing.T) {
 			}
 		}
 	}
+	in.LeaveOut(grouped("example.com", "zebras", "Zebra"))
 	s := in.Skipped()
+	if last := s[len(s)-1]; last.Resource != "zebras" || last.Reason != ReasonNotAllowed || last.Count != 0 {
+		t.Errorf("what nobody looked at is not told: %+v", last)
+	}
 	if len(s) != mostSkipped || len(s[0].Names) != mostNames || s[0].Count != 20 {
 		t.Errorf("%d heaps, the first %+v", len(s), s[0])
 	}

@@ -93,17 +93,20 @@ func (o object) remadeBy(owner metav1.OwnerReference) bool {
 	return !o.is("", "persistentvolumeclaims") || owner.Kind == "Pod"
 }
 
+// given are objects that every namespace has: by itself, or to be captured and restored.
+var given = map[string]meta.Reason{
+	"configmaps/kube-root-ca.crt":         ReasonDerived,
+	"configmaps/istio-ca-root-cert":       ReasonDerived,
+	"configmaps/openshift-service-ca.crt": ReasonDerived,
+	"serviceaccounts/default":             ReasonDerived,
+	"serviceaccounts/" + request.Account:  ReasonOwnAccount,
+}
+
 // special are objects that are left out because of what they are.
 func (o object) special() (meta.Reason, error) {
 	switch o.Title() {
-	case "configmaps":
-		if o.name == "kube-root-ca.crt" {
-			return ReasonDerived, nil
-		}
-	case "serviceaccounts":
-		if o.name == "default" {
-			return ReasonDerived, nil
-		}
+	case "configmaps", "serviceaccounts":
+		return given[o.Title()+"/"+o.name], nil
 	case "endpoints":
 		var labels map[string]string
 		if err := as(value(o.meta, "labels"), &labels); err != nil {

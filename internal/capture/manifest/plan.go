@@ -15,6 +15,8 @@ type Query struct {
 	Resource
 	Name   string // of a named target; "" is all
 	Labels string // a label selector; "" is all
+	// Optional says that it is left out if it may not be listed.
+	Optional bool
 }
 
 // Plan is what to read, in order, and what is not even looked at.
@@ -52,6 +54,7 @@ type planner struct {
 	served   []Resource
 	names    map[Resource][]string
 	selected []Resource
+	optional bool // what is selected
 	labels   string
 	skipped  []capturev1.SkippedObjects
 }
@@ -107,6 +110,7 @@ func (p *planner) selector() error {
 	}
 	if len(s.Resources) == 0 {
 		p.everything()
+		p.optional = s.OnForbidden == capturev1.ForbiddenSkip
 		return nil
 	}
 	for _, named := range s.Resources {
@@ -154,7 +158,7 @@ func (p *planner) plan() (Plan, error) {
 			plan.Queries = append(plan.Queries, Query{Resource: r, Name: name})
 		}
 		if slices.Contains(p.selected, r) {
-			plan.Queries = append(plan.Queries, Query{Resource: r, Labels: p.labels})
+			plan.Queries = append(plan.Queries, Query{Resource: r, Labels: p.labels, Optional: p.optional})
 		}
 	}
 	if len(plan.Queries) == 0 {

@@ -15,6 +15,7 @@ var served = []Resource{
 	grouped("events.k8s.io", "events", "Event"), grouped("apps", "deployments", "Deployment"),
 	grouped("discovery.k8s.io", "endpointslices", "EndpointSlice"), grouped("coordination.k8s.io", "leases", "Lease"),
 	grouped("capture.statecraft.dev", "manifestcapturerequests", "ManifestCaptureRequest"),
+	grouped("valkey.statecraft.dev", "valkeyupgrades", "ValkeyUpgrade"),
 	core("serviceaccounts", "ServiceAccount"), core("persistentvolumeclaims", "PersistentVolumeClaim"),
 	grouped("example.com", "gadgets", "Gadget"),
 	{Group: "metrics.k8s.io", Version: "v1", Resource: "pods", Kind: "PodMetrics", Aggregated: true},
@@ -90,6 +91,7 @@ func TestWhatCannotBeCapturedIsRefused(t *testing.T) {
 		"Events":                    {Resource: "events"},
 		"Leases":                    {Group: "coordination.k8s.io", Resource: "leases"},
 		"our own requests":          {Group: "capture.statecraft.dev", Resource: "manifestcapturerequests"},
+		"upgrades":                  {Group: "valkey.statecraft.dev", Resource: "valkeyupgrades"},
 		"what others serve":         {Group: "metrics.k8s.io", Resource: "pods"},
 		"Secrets, without a saying": {Resource: "secrets"},
 	} {
@@ -102,6 +104,32 @@ func TestWhatCannotBeCapturedIsRefused(t *testing.T) {
 	}
 	_, err := PlanOf(&capturev1.ManifestCaptureRequestSpec{Selector: &capturev1.ManifestSelector{}}, nil)
 	refused(t, err, capturev1.ReasonInvalidTarget)
+}
+
+// TestOnlyWhatIsNotNamedIsOptional: what a request names is wanted, or the request fails.
+func TestOnlyWhatIsNotNamedIsOptional(t *testing.T) {
+	skip := capturev1.ManifestSelector{OnForbidden: capturev1.ForbiddenSkip}
+	named := skip
+	named.Resources = []capturev1.ManifestResource{{Resource: "services"}}
+	for what, c := range map[string]struct {
+		spec capturev1.ManifestCaptureRequestSpec
+		want bool
+	}{
+		"everything":             {capturev1.ManifestCaptureRequestSpec{Selector: &capturev1.ManifestSelector{}}, false},
+		"everything there is":    {capturev1.ManifestCaptureRequestSpec{Selector: &skip}, true},
+		"resources that it says": {capturev1.ManifestCaptureRequestSpec{Selector: &named}, false},
+	} {
+		c.spec.Targets = []capturev1.ManifestTarget{{Resource: "services", Name: "web"}}
+		p, err := PlanOf(&c.spec, served)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range p.Queries {
+			if q.Optional != (c.want && q.Name == "") {
+				t.Errorf("%s: %s %s is optional: %v", what, q.Title(), q.Name, q.Optional)
+			}
+		}
+	}
 }
 
 func TestTheMissingRuleIsExact(t *testing.T) {

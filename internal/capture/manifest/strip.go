@@ -158,8 +158,12 @@ func stripJob(spec map[string]any) {
 // tokenVolume is what the names of volumes begin with that admission adds to every pod.
 const tokenVolume = "kube-api-access-"
 
+// stripPod takes out where the pod ran, what admission computes anew, and the containers that somebody has added to the
+// running pod: a pod cannot be created with such.
 func stripPod(spec map[string]any) {
-	delete(spec, "nodeName")
+	for _, field := range []string{"nodeName", "ephemeralContainers", "priority", "preemptionPolicy"} {
+		delete(spec, field)
+	}
 	isToken := func(v any) bool {
 		named, _ := v.(map[string]any)
 		name, _ := named["name"].(string)
@@ -171,7 +175,7 @@ func stripPod(spec map[string]any) {
 		}
 	}
 	without(spec, "volumes")
-	for _, group := range []string{"containers", "initContainers", "ephemeralContainers"} {
+	for _, group := range []string{"containers", "initContainers"} {
 		containers, _ := spec[group].([]any)
 		for _, c := range containers {
 			if container, is := c.(map[string]any); is {

@@ -187,7 +187,7 @@ func decideVerifying(in input) fsm.Decision {
 	case work.State == Running:
 		return fsm.Wait(ReasonVerifying, "work").In(patience).Because(readingBack)
 	case work.State == Ended && work.Checked != nil && *work.Checked == w.Checkpoint.Expected:
-		return fsm.Fire(Verified, capturev1.ReasonCompleted).Because("%d objects were captured and read back.", *work.Checked)
+		return fsm.Fire(Verified, capturev1.ReasonCompleted).Because("%d objects were captured and read back.%s", *work.Checked, leftOut(w.Checkpoint.Skipped))
 	case work.State == Ended && work.Checked != nil:
 		return refuse(capturev1.ReasonIncomplete, "%d objects were read back, but %d were captured; make another request.", *work.Checked, w.Checkpoint.Expected)
 	}

@@ -13,6 +13,9 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 )
 
+// Account is the ServiceAccount of a namespace that does there for users what they ask for.
+const Account = "statecraft-capture"
+
 // Terms are for how long a keeper outlives its request.
 type Terms struct {
 	Retain         *metav1.Duration // what the request asks for; nil is not at all
