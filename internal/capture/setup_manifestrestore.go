@@ -66,9 +66,7 @@ func setupManifestRestore(a *kube.Area, c Config) error {
 	}
 	parts := RestoreParts{
 		Work: &kube.Worker[*manifestrestore.Report]{Wake: waker.Wake, Slots: make(chan struct{}, restoredAtOnce)}, Mapper: mgr.GetRESTMapper(),
-		As: func(namespace string) (client.Client, error) {
-			return a.Impersonator().Client(kube.Account(namespace, act.Account))
-		},
+		As:     accounts(a),
 		Rights: rights,
 	}
 	if err := a.Run(parts.Work.Start); err != nil {

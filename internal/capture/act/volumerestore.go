@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,7 +17,11 @@ import (
 )
 
 // VolumeRestore performs the effects of restores of volumes.
-type VolumeRestore struct{ Writer kube.Writer }
+type VolumeRestore struct {
+	Writer kube.Writer
+	// As is the writer of the account that does for users what they ask for in a namespace.
+	As func(namespace string) (kube.Writer, error)
+}
 
 var volumeRestoreKind = capturev1.GroupVersion.WithKind("VolumeRestoreRequest")
 
@@ -26,8 +31,7 @@ func (a VolumeRestore) Act(ctx context.Context, r *capturev1.VolumeRestoreReques
 	case volumerestore.CreateKeeper: // what it may own is worth nothing without the request
 		return createKeeper(ctx, a.Writer, request.NewKeeper(r, volumeRestoreKind, e.Namespace, request.Terms{}))
 	case volumerestore.CreateProbe:
-		job := volumerestore.NewProbe(r, e.Keeper)
-		return string(job.UID), a.Writer.Create(ctx, job)
+		return a.createProbe(ctx, r, e)
 	case volumerestore.DeleteProbe:
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: volumerestore.ProbeName(r.UID)}}
 		return "", a.Writer.Delete(ctx, job, kube.Seen{UID: e.UID, ResourceVersion: e.ResourceVersion})
@@ -38,4 +42,19 @@ func (a VolumeRestore) Act(ctx context.Context, r *capturev1.VolumeRestoreReques
 		return "", a.Writer.Delete(ctx, claim, kube.Seen{UID: e.UID, ResourceVersion: e.ResourceVersion})
 	}
 	return "", fmt.Errorf("unknown effect %s", e)
+}
+
+// createProbe makes the Job as the account of the namespace: the manager itself could run anything anywhere.
+func (a VolumeRestore) createProbe(ctx context.Context, r *capturev1.VolumeRestoreRequest, e volumerestore.CreateProbe) (string, error) {
+	as, err := a.As(r.Namespace)
+	if err != nil {
+		return "", fmt.Errorf("act for namespace %s: %w", r.Namespace, err)
+	}
+	job := volumerestore.NewProbe(r, e.Keeper)
+	err = as.Create(ctx, job)
+	if refused := (*fsm.Error)(nil); errors.As(err, &refused) && refused.Reason == kube.ReasonNotPermitted {
+		refused.Say = fmt.Sprintf("ServiceAccount %s of namespace %s may not create the Job of the rehearsal; bind it to "+
+			"ClusterRole statecraft-capture-tenant-rehearsal there, and make another request.", Account, r.Namespace)
+	}
+	return string(job.UID), err
 }

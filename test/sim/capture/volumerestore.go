@@ -69,6 +69,11 @@ func installRestorer(t testing.TB, b *bed.Bed) {
 	for _, obj := range []client.Object{
 		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "sim-restorer"}, RoleRef: role("ClusterRole"), Subjects: who},
 		&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: harness.SystemNamespace, Name: "sim-restorer"}, RoleRef: role("Role"), Subjects: who},
+		&rbacv1.ClusterRoleBinding{ // when a new binding is in force is not the same every time
+			ObjectMeta: metav1.ObjectMeta{Name: "sim-rehearsals"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "statecraft-capture-tenant-rehearsal"},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts"}},
+		},
 	} {
 		if err := c.Create(t.Context(), obj); err != nil && !apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture"
+	"github.com/statecraft-dev/statecraft/internal/capture/act"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi/csifake"
@@ -31,7 +32,9 @@ import (
 )
 
 func (s *volumeRestoreStory) build(c *sim.Cell) {
-	r := capture.NewVolumeRestore(c.Env(), capture.Defaults(), allRights())
+	r := capture.NewVolumeRestore(c.Env(), capture.Defaults(), capture.VolumeRestoreParts{Rights: allRights(), As: func(namespace string) (client.Client, error) {
+		return c.As("system:serviceaccount:" + namespace + ":" + act.Account)
+	}})
 	c.Cache(capture.Caches()...)
 	c.Index(capture.Indexes()...)
 	c.Add(sim.Controller{Reconciler: r, Kind: restoreRequestKind, Echo: r.Store.Wrote, Wakes: capture.VolumeRestoreWakes()})

@@ -9,13 +9,16 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
@@ -194,6 +197,7 @@ func rehearsalLeavesNothing(t *testing.T, s *storage, namespace string) {
 	r := restoreOf(namespace, "trial", bed.CSIRetainClass) // whatever the class says
 	r.Spec.Rehearsal = &capturev1.Rehearsal{}
 	r.Spec.Rehearsal.Probe.Spec.Template.Spec.Containers = []corev1.Container{{Name: "look", Image: "none"}}
+	s.rehearsesNothingWithoutTheAccount(t, r.DeepCopy())
 	s.create(t, r)
 	job := &batchv1.Job{}
 	harness.Eventually(t, storageTakes, poll, func() error {
@@ -214,6 +218,34 @@ func rehearsalLeavesNothing(t *testing.T, s *storage, namespace string) {
 	s.missing(t, job)
 	s.missing(t, volume)
 	s.nothingLeaks(t)
+}
+
+// rehearsesNothingWithoutTheAccount: the manager runs no Jobs of users by its own rights. Then the account gets the right.
+func (s *storage) rehearsesNothingWithoutTheAccount(t *testing.T, r *capturev1.VolumeRestoreRequest) {
+	t.Helper()
+	r.Name, r.Spec.VolumeClaimTemplate.Name = "no-account", "no-account"
+	s.create(t, r)
+	s.ended(t, r, capturev1.ReasonProbeRefused)
+	const words = "ServiceAccount statecraft-capture of namespace %s may not create the Job of the rehearsal; bind it to " +
+		"ClusterRole statecraft-capture-tenant-rehearsal there, and make another request."
+	if ready := apimeta.FindStatusCondition(r.Status.Conditions, fsm.Ready); ready.Message != fmt.Sprintf(words, r.Namespace) {
+		t.Errorf("it says %q", ready.Message)
+	}
+	if err := s.client.Delete(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	account := "system:serviceaccount:" + r.Namespace + ":statecraft-capture"
+	s.create(t, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: "rehearsals"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "statecraft-capture-tenant-rehearsal"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: r.Namespace, Name: "statecraft-capture"}},
+	})
+	as := harness.ClientAs(t, s.bed, s.client, account)
+	harness.Eventually(t, soon, poll, func() error { // RBAC learns
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: "try"}, Spec: r.Spec.Rehearsal.Probe.Spec}
+		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+		return harness.Accepted(t, as, job)
+	})
 }
 
 // completes plays the node that ran the pods of a Job.
