@@ -74,6 +74,16 @@ type ManifestRestoreRequestSpec struct {
 	// +kubebuilder:default=Fail
 	// +optional
 	ConflictPolicy ConflictPolicy `json:"conflictPolicy,omitempty"`
+	// selector limits the restore to some of the captured objects; by default all are restored.
+	// +optional
+	Selector *RestoreSelector `json:"selector,omitempty"`
+	// storageClasses lets claims of one class, and the templates of claims in workloads, come
+	// back with another. What was captured stays with its driver, so both must be of the same.
+	// +optional
+	// +listType=map
+	// +listMapKey=from
+	// +kubebuilder:validation:MaxItems=64
+	StorageClasses []StorageClassMapping `json:"storageClasses,omitempty"`
 	// dryRun changes nothing and says what would be done.
 	// +optional
 	DryRun bool `json:"dryRun,omitempty"`
@@ -102,6 +112,31 @@ type ManifestSource struct {
 	// manifestCaptureRequest is a capture that is Ready.
 	// +optional
 	ManifestCaptureRequest *RequestRef `json:"manifestCaptureRequest,omitempty"`
+}
+
+// RestoreSelector takes captured objects by resource and label.
+type RestoreSelector struct {
+	// resources to restore; by default all. Each must be among what was captured.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	Resources []ManifestResource `json:"resources,omitempty"`
+	// labelSelector limits them to objects that had some labels when they were captured.
+	// +optional
+	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+}
+
+// StorageClassMapping replaces one storage class by another.
+type StorageClassMapping struct {
+	// from is the class as it was captured.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	From string `json:"from"`
+	// to is the class to restore with.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	To string `json:"to"`
 }
 
 // RestoreResult says what became of an object.

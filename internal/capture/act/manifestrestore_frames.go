@@ -3,7 +3,9 @@ package act
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -24,11 +26,46 @@ func (j *restoreJob) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, obj := range objects {
-		j.outlines = append(j.outlines, manifestrestore.OutlineOf(obj, j.read))
+	if j.selection == nil {
+		if j.selection, err = manifestrestore.NewSelection(j.request.Spec.Selector); err != nil {
+			return &refused{capturev1.ReasonInvalidTarget, "The label selector of the request is not valid; correct it in another request."}
+		}
 	}
-	if j.read += chunks; j.read == len(j.spec.Chunks) && len(j.outlines) != int(j.spec.Objects) {
-		return &refused{capturev1.ReasonIncomplete, fmt.Sprintf("The chunks hold %d objects, but the checkpoint lists %d.", len(j.outlines), j.spec.Objects)}
+	for _, obj := range objects {
+		if err := j.outline(obj); err != nil {
+			return err
+		}
+	}
+	j.found += len(objects)
+	if j.read += chunks; j.read == len(j.spec.Chunks) {
+		return j.loaded()
+	}
+	return nil
+}
+
+// outline notes an object, if the request selects it.
+func (j *restoreJob) outline(obj *unstructured.Unstructured) error {
+	item := manifestrestore.Item{Outline: manifestrestore.OutlineOf(obj, j.read)}
+	if _, err := j.mapping(item); err != nil && !apimeta.IsNoMatchError(err) {
+		return fmt.Errorf("map kind: %w", err) // a guess would be taken for what the request names, or not
+	}
+	group, resource := j.resource(item)
+	if j.selection.Takes(capturev1.ManifestResource{Group: group, Resource: resource}, obj.GetLabels()) {
+		j.outlines = append(j.outlines, item.Outline)
+	}
+	return nil
+}
+
+// loaded says whether what was read is what the checkpoint lists, and holds what the request selects.
+func (j *restoreJob) loaded() error {
+	absent := j.selection.Absent(j.request.Spec.Selector)
+	switch {
+	case j.found != int(j.spec.Objects):
+		return &refused{capturev1.ReasonIncomplete, fmt.Sprintf("The chunks hold %d objects, but the checkpoint lists %d.", j.found, j.spec.Objects)}
+	case len(absent) > 0:
+		return &refused{capturev1.ReasonInvalidTarget, "The request selects resources of which nothing was captured: " + strings.Join(absent, ", ") + "; correct spec.selector in another request."}
+	case len(j.outlines) == 0 && j.found > 0:
+		return &refused{capturev1.ReasonInvalidTarget, fmt.Sprintf("The request selects none of the %d captured objects; correct spec.selector in another request.", j.found)}
 	}
 	return nil
 }
@@ -74,5 +111,6 @@ func (j *restoreJob) fill(ctx context.Context, item manifestrestore.Item) (manif
 }
 
 func (j *restoreJob) task() manifestrestore.Task {
-	return manifestrestore.Task{By: j.request.UID, Into: j.request.Namespace, From: j.spec.Origin.Namespace, Volumes: j.spec.Volumes}
+	return manifestrestore.Task{By: j.request.UID, Into: j.request.Namespace, From: j.spec.Origin.Namespace, Volumes: j.spec.Volumes,
+		Classes: j.request.Spec.StorageClasses}
 }

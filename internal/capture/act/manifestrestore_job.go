@@ -37,8 +37,10 @@ type restoreJob struct {
 	read    int                               // chunks that were read
 	orphans bool                              // the captures of volumes are gone with the namespace that they were in
 
-	outlines []manifestrestore.Outline
-	frame    frame // the one that was read last
+	selection *manifestrestore.Selection
+	found     int // objects, selected or not
+	outlines  []manifestrestore.Outline
+	frame     frame // the one that was read last
 
 	items   []manifestrestore.Item
 	next    int

@@ -26,6 +26,9 @@ func adapt(obj *unstructured.Unstructured, t Task) *unstructured.Unstructured {
 	if key := KeyOf(out); key.Kind == "RoleBinding" && key.Group == "rbac.authorization.k8s.io" {
 		rebind(out, t)
 	}
+	if spec := out.Object["spec"]; len(t.Classes) > 0 && namesClasses(KeyOf(out)) {
+		reclass(spec, t)
+	}
 	return out
 }
 
@@ -42,4 +45,35 @@ func rebind(binding *unstructured.Unstructured, t Task) {
 	if len(subjects) > 0 {
 		_ = unstructured.SetNestedSlice(binding.Object, subjects, "subjects") // it was read from there
 	}
+}
+
+// namesClasses says that whatever is called storageClassName in the spec of an object is one: in a claim, and in the
+// templates of claims that workloads have. Of kinds that are not Kubernetes' own nobody knows.
+func namesClasses(k Key) bool { return k.Group == "" || k.Group == "apps" || k.Group == "batch" }
+
+// reclass replaces storage classes wherever they are named.
+func reclass(node any, t Task) {
+	switch n := node.(type) {
+	case []any:
+		for _, item := range n {
+			reclass(item, t)
+		}
+	case map[string]any:
+		for key, value := range n {
+			if class, is := value.(string); is && key == "storageClassName" {
+				n[key] = t.classOf(class)
+				continue
+			}
+			reclass(value, t)
+		}
+	}
+}
+
+func (t Task) classOf(class string) string {
+	for _, m := range t.Classes {
+		if m.From == class {
+			return m.To
+		}
+	}
+	return class
 }

@@ -57,6 +57,8 @@ type Task struct {
 	From string    // the namespace that the objects were captured in
 	// Volumes says what becomes of the data of claims.
 	Volumes []capturev1.ManifestVolume
+	// Classes are storage classes that are restored as others.
+	Classes []capturev1.StorageClassMapping
 }
 
 // NewPlan is the objects of a checkpoint in the order in which they are restored. Each comes
