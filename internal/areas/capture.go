@@ -36,6 +36,10 @@ func captureFlags(set *flag.FlagSet) func() kube.AreaSetup {
 	set.DurationVar(&c.NamespaceGrace, "capture-namespace-grace", c.NamespaceGrace, "how long captures outlive a namespace that is deleted as a whole")
 	set.DurationVar(&c.TTLFailed, "capture-ttl-failed", c.TTLFailed, "how long after its end a failed capture is deleted; 0 is never")
 	set.DurationVar(&c.TTLSucceeded, "capture-ttl-succeeded", c.TTLSucceeded, "how long after its end a capture is deleted, and with it what was captured; 0 is never")
-	set.Int64Var(&c.CheckpointBudget, "capture-checkpoint-budget", c.CheckpointBudget, "bytes that all checkpoints should hold in etcd at most; a metric for alerts, nothing is refused")
+	set.Int64Var(&c.CheckpointBudget, "capture-checkpoint-budget", c.CheckpointBudget, "bytes that all checkpoints may hold in etcd; what would exceed it is refused; 0 is without a limit")
+	set.Int64Var(&c.CheckpointShare, "capture-checkpoint-share", c.CheckpointShare, "bytes that the checkpoints of one namespace may hold; 0 is without a limit")
+	set.DurationVar(&c.RetentionMin, "capture-retention-min", c.RetentionMin, "how long a capture outlives the deletion of its request at least, which may be an accident")
+	set.DurationVar(&c.RetentionMax, "capture-retention-max", c.RetentionMax, "for how long at most a request may ask to be outlived by its capture; 0 is without a limit")
+	set.IntVar(&c.Captures, "capture-limit", c.Captures, "how many volume captures, and how many manifest captures, a namespace may keep, those included that outlive their request; 0 is without a limit")
 	return func() kube.AreaSetup { return area.Area(c) }
 }

@@ -6,6 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/observe"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/kube"
@@ -22,6 +24,7 @@ const (
 func Indexes() []kube.Index {
 	return []kube.Index{
 		{Of: &capturev1.ObjectKeeper{}, Name: followedUID, Values: followed},
+		{Of: &capturev1.ObjectKeeper{}, Name: observe.KeptIndex, Values: keptIn},
 		{Of: &capturev1.VolumeCaptureRequest{}, Name: wokenBy, Values: wakesCapture},
 		{Of: &capturev1.VolumeRestoreRequest{}, Name: wokenBy, Values: wakesRestore},
 		{Of: &capturev1.ManifestRestoreRequest{}, Name: wokenBy, Values: wakesManifestRestore},
@@ -31,6 +34,15 @@ func Indexes() []kube.Index {
 func followed(obj client.Object) []string {
 	if ref := obj.(*capturev1.ObjectKeeper).Spec.FollowRef; ref != nil {
 		return []string{string(ref.UID)}
+	}
+	return nil
+}
+
+// keptIn counts a keeper of a request for the namespace of that.
+func keptIn(obj client.Object) []string {
+	k := obj.(*capturev1.ObjectKeeper)
+	if ref := k.Spec.FollowRef; ref != nil && request.Follows(k, ref.UID) && k.Name == request.KeeperName(ref.UID) {
+		return []string{observe.KeptIn(ref.NamespaceUID, ref.Kind)}
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ var (
 	metricCheckpointBytes = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "statecraft_capture_checkpoint_bytes", Help: "Bytes that all checkpoints together hold in etcd."})
 	metricCheckpointBudget = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "statecraft_capture_checkpoint_budget_bytes", Help: "Bytes that all checkpoints together should hold at most."})
+		Name: "statecraft_capture_checkpoint_budget_bytes", Help: "Bytes that all checkpoints together may hold."})
 	metricUnguarded = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "statecraft_capture_unguarded", Help: "1 while an admission policy of the area is missing or is not the one that is shipped."})
 )

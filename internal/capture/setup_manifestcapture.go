@@ -1,7 +1,10 @@
 package capture
 
 import (
+	"context"
 	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/act"
@@ -38,10 +41,14 @@ func NewManifestCapture(e kube.Env, c Config, p ManifestCaptureParts) *kube.Reco
 	r.Observe = observe.ManifestCapture{
 		Keeping: observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()},
 		Live:    e.LiveReader(), Work: p.Work, KeysIn: c.Namespace, Rights: p.Rights,
+		Limits: c.limits(), Budget: c.budget(),
 	}.Observe
 	r.Act = act.ManifestCapture{
 		Writer: e.Writer("manifestcapture"), Live: e.LiveReader(), Work: p.Work, Buffer: p.Buffer, Source: p.Source,
-		KeysIn: c.Namespace, NamespaceGrace: c.NamespaceGrace, Rights: p.Rights.Now,
+		KeysIn: c.Namespace, Terms: c.terms(), Rights: p.Rights.Now, Budget: c.budget(),
+		Held: func(ctx context.Context, namespace types.UID) (int64, int64, error) {
+			return observe.Held(ctx, e.LiveReader(), namespace)
+		},
 	}.Act
 	r.AfterPass = func(key read.Key, obj *capturev1.ManifestCaptureRequest, found bool) {
 		if phase := obj.Status.Phase; !found || phase == manifestcapture.Succeeded || phase == manifestcapture.Failed {

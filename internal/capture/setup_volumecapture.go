@@ -35,9 +35,9 @@ func NewVolumeCapture(e kube.Env, c Config, watch read.Watch, rights observe.Rig
 	r := kube.NewReconciler(e, &volumecapture.Machine)
 	keeping := observe.Keeping{Cached: e.Cached(), Live: e.LiveReader()}
 	r.Observe = observe.VolumeCapture{
-		Keeping: keeping, Live: e.LiveReader(), Watch: watch, Namespace: c.Namespace, Rights: rights,
+		Keeping: keeping, Live: e.LiveReader(), Watch: watch, Namespace: c.Namespace, Rights: rights, Limits: c.limits(),
 	}.Observe
-	r.Act = act.VolumeCapture{Writer: e.Writer("volumecapture"), Live: e.LiveReader(), Namespace: c.Namespace, Grace: c.NamespaceGrace}.Act
+	r.Act = act.VolumeCapture{Writer: e.Writer("volumecapture"), Live: e.LiveReader(), Namespace: c.Namespace, Terms: c.terms()}.Act
 	return r
 }
 

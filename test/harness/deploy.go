@@ -3,6 +3,7 @@ package harness
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/statecraft-dev/statecraft/test/bed"
@@ -10,6 +11,23 @@ import (
 
 // managerImage is what the manifests in config/manager name.
 const managerImage = "statecraft.local/manager:dev"
+
+// Args are what the manager of an area is told in tests, unless they say otherwise: what is deleted goes at once.
+func Args(area string) []string {
+	if area == "capture" {
+		return []string{"--capture-retention-min=0s"}
+	}
+	return nil
+}
+
+// withArgs adds arguments to those of a manager's manifest.
+func withArgs(manifest, area string) string {
+	const first = "        - --areas="
+	for _, arg := range Args(area) {
+		manifest = strings.Replace(manifest, first, "        - "+arg+"\n"+first, 1)
+	}
+	return manifest
+}
 
 // Deploy runs the manager of an area in pods and waits until they are ready.
 func Deploy(t testing.TB, b *bed.Bed, area, timeout string) {
@@ -21,9 +39,12 @@ func Deploy(t testing.TB, b *bed.Bed, area, timeout string) {
 	if err := b.LoadImage(t.Context(), archive); err != nil {
 		t.Fatal(err)
 	}
-	manifest := filepath.Join(Root(t), "config", "manager", area+".yaml")
+	manifest, err := os.ReadFile(filepath.Join(Root(t), "config", "manager", area+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	Apply(t, b, withArgs(string(manifest), area))
 	for _, args := range [][]string{
-		{"apply", "-f", manifest},
 		{"rollout", "status", "deployment/statecraft-" + area, "-n", SystemNamespace, "--timeout=" + timeout},
 	} {
 		if out, err := b.Kubectl(t.Context(), args...); err != nil {

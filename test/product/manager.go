@@ -35,7 +35,7 @@ type Manager struct {
 func NewManager(t testing.TB, b *bed.Bed, area string, args ...string) *Manager {
 	t.Helper()
 	harness.Install(t, b, area)
-	m := &Manager{t: t, bed: b, area: find(t, area), args: args}
+	m := &Manager{t: t, bed: b, area: find(t, area), args: append(harness.Args(area), args...)}
 	t.Cleanup(func() {
 		m.Stop() // the manager of the next test need not wait for the end of its election
 		if t.Failed() {

@@ -85,7 +85,7 @@ type ManifestCaptureRequestSpec struct {
 	// +optional
 	DeadlineSeconds int32 `json:"deadlineSeconds,omitempty"`
 	// retainAfterDeletion is how long what was captured outlives the request; a duration
-	// such as 72h. By default both go together.
+	// such as 72h. The operator sets a least and a longest time.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32

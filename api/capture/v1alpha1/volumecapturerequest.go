@@ -104,7 +104,7 @@ type VolumeCaptureRequestSpec struct {
 	// +optional
 	OnTransientError TransientErrors `json:"onTransientError,omitempty"`
 	// retainAfterDeletion is how long what was captured outlives the request; a duration
-	// such as 72h. By default both go together.
+	// such as 72h. The operator sets a least and a longest time.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32

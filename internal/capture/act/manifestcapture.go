@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -26,8 +26,12 @@ type ManifestCapture struct {
 	Buffer *CaptureBuffer
 	Source Source
 	// KeysIn is the namespace of the Secret with the keys.
-	KeysIn         string
-	NamespaceGrace time.Duration
+	KeysIn string
+	// Terms are for how long captures outlive their request, besides what that asks for.
+	Terms request.Terms
+	// Budget is what checkpoints may hold, and Held counts what they do.
+	Budget manifestcapture.Budget
+	Held   func(ctx context.Context, namespace types.UID) (all, own int64, err error)
 	// Rights asks for rights of a requester, of this moment.
 	Rights AskRights
 }
@@ -40,7 +44,8 @@ func (a ManifestCapture) Act(ctx context.Context, r *capturev1.ManifestCaptureRe
 	key := client.ObjectKeyFromObject(r)
 	switch e := effect.(type) {
 	case manifestcapture.CreateKeeper:
-		terms := request.Terms{Retain: r.Spec.RetainAfterDeletion, NamespaceGrace: a.NamespaceGrace}
+		terms := a.Terms
+		terms.Retain = r.Spec.RetainAfterDeletion
 		return createKeeper(ctx, a.Writer, request.NewKeeper(r, capturev1.GroupVersion.WithKind("ManifestCaptureRequest"), e.Namespace, terms))
 	case manifestcapture.StartReading:
 		task := manifestcapture.TaskOf(manifestcapture.TaskRead, r.UID, e.Moment)

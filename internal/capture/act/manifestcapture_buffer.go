@@ -58,6 +58,26 @@ func (d *CaptureBuffer) buffer(key read.Key, fresh *buffer) *buffer {
 	return fresh
 }
 
+// weigh notes how many bytes a buffer is about to write, and counts those of all others: they are in no checkpoint yet.
+func (d *CaptureBuffer) weigh(s *buffer) (others manifestcapture.Held) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.weight = 0
+	for _, c := range s.chunks {
+		s.weight += int64(c.Ref.Bytes)
+	}
+	for key, other := range d.buffers {
+		if other == s {
+			continue
+		}
+		others.All += other.weight
+		if key.Namespace == s.request.Namespace {
+			others.Namespace += other.weight
+		}
+	}
+	return others
+}
+
 // close forgets a buffer that is not needed any more.
 func (d *CaptureBuffer) close(key read.Key, s *buffer) {
 	d.mu.Lock()

@@ -47,6 +47,7 @@ type buffer struct {
 	done    bool // all is read
 	chunks  []checkpoint.Chunk
 	written int
+	weight  int64 // in bytes, once it was weighed against the budget
 }
 
 type answer struct {

@@ -25,7 +25,7 @@ import (
 func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestcapture.StartWriting) captureJob {
 	key := client.ObjectKeyFromObject(r)
 	s := a.Buffer.buffer(key, &buffer{request: r.DeepCopy(), moment: e.Moment})
-	looked := false
+	looked, weighed := false, false
 	return a.Buffer.releaseOnError(key, s, func(ctx context.Context) (result manifestcapture.Result, done bool, err error) {
 		switch {
 		case !looked:
@@ -33,6 +33,9 @@ func (a ManifestCapture) writer(r *capturev1.ManifestCaptureRequest, e manifestc
 			looked = err == nil
 		case !s.done:
 			_, err = a.readOn(ctx, key, s)
+		case !weighed:
+			err = a.weigh(ctx, s, e)
+			weighed = err == nil
 		case s.written < len(s.chunks):
 			err = a.writeChunk(ctx, s, e)
 		default:
@@ -67,6 +70,40 @@ func (a ManifestCapture) permitted(ctx context.Context, r *capturev1.ManifestCap
 	return err
 }
 
+// weigh holds what is to be written against the budget.
+func (a ManifestCapture) weigh(ctx context.Context, s *buffer, e manifestcapture.StartWriting) error {
+	if a.Budget == (manifestcapture.Budget{}) {
+		return nil
+	}
+	keeper, err := a.keeper(ctx, s, e)
+	if err != nil {
+		return err
+	}
+	others := a.Buffer.weigh(s)
+	all, own, err := a.Held(ctx, keeper.Spec.FollowRef.NamespaceUID)
+	if err != nil {
+		return err
+	}
+	held := manifestcapture.Held{All: all + others.All, Namespace: own + others.Namespace}
+	if over := a.Budget.Refuse(s.request.Namespace, held, s.weight); over != nil {
+		return over
+	}
+	return nil
+}
+
+// keeper reads the keeper of a request, which must be the one that owns what was written.
+func (a ManifestCapture) keeper(ctx context.Context, s *buffer, e manifestcapture.StartWriting) (*capturev1.ObjectKeeper, error) {
+	var keeper capturev1.ObjectKeeper
+	name := request.KeeperName(s.request.UID)
+	if err := a.Live.Get(ctx, read.Key{Name: name}, &keeper); err != nil {
+		return nil, fmt.Errorf("read keeper %s: %w", name, err)
+	}
+	if keeper.UID != e.Keeper || keeper.Spec.FollowRef == nil {
+		return nil, fmt.Errorf("read keeper %s: it is another", name)
+	}
+	return &keeper, nil
+}
+
 func (a ManifestCapture) writeChunk(ctx context.Context, s *buffer, e manifestcapture.StartWriting) error {
 	chunk := s.chunks[s.written].Object.DeepCopy()
 	chunk.Labels = map[string]string{manifestcapture.RequestLabel: string(s.request.UID)}
@@ -89,13 +126,9 @@ func taken(what string, err error) error {
 
 // commit writes the checkpoint.
 func (a ManifestCapture) commit(ctx context.Context, s *buffer, e manifestcapture.StartWriting) error {
-	var keeper capturev1.ObjectKeeper
-	name := request.KeeperName(s.request.UID)
-	if err := a.Live.Get(ctx, read.Key{Name: name}, &keeper); err != nil {
-		return fmt.Errorf("read keeper %s: %w", name, err)
-	}
-	if keeper.UID != e.Keeper || keeper.Spec.FollowRef == nil {
-		return fmt.Errorf("read keeper %s: it is another", name)
+	keeper, err := a.keeper(ctx, s, e)
+	if err != nil {
+		return err
 	}
 	volumes, err := a.volumes(ctx, s.request, s.intake)
 	if err != nil {

@@ -3,7 +3,6 @@ package act
 import (
 	"context"
 	"fmt"
-	"time"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,8 +22,8 @@ type VolumeCapture struct {
 	Live   read.Live
 	// Namespace is where the holders of detached volumes are.
 	Namespace string
-	// Grace is how long captures outlive a namespace that is deleted as a whole.
-	Grace time.Duration
+	// Terms are for how long captures outlive their request, besides what that asks for.
+	Terms request.Terms
 }
 
 var volumeCaptureKind = capturev1.GroupVersion.WithKind("VolumeCaptureRequest")
@@ -33,7 +32,8 @@ var volumeCaptureKind = capturev1.GroupVersion.WithKind("VolumeCaptureRequest")
 func (a VolumeCapture) Act(ctx context.Context, r *capturev1.VolumeCaptureRequest, e fsm.Effect) (string, error) {
 	switch e := e.(type) {
 	case volumecapture.CreateKeeper:
-		terms := request.Terms{Retain: r.Spec.RetainAfterDeletion, NamespaceGrace: a.Grace}
+		terms := a.Terms
+		terms.Retain = r.Spec.RetainAfterDeletion
 		return createKeeper(ctx, a.Writer, request.NewKeeper(r, volumeCaptureKind, e.Namespace, terms))
 	case volumecapture.CreateContent:
 		content, err := volumecapture.NewContent(r, e)

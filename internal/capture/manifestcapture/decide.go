@@ -40,6 +40,9 @@ func decidePending(in input) fsm.Decision {
 	if d, stops := permitted(in); stops {
 		return d
 	}
+	if why, message, refused := in.World.Limits.Refusal(in.Obj.Namespace, in.Obj.Spec.RetainAfterDeletion); refused {
+		return refuse(why, "%s", message)
+	}
 	return fsm.Fire(Begun, ReasonBegun)
 }
 
@@ -56,6 +59,12 @@ func decidePreparing(in input) fsm.Decision {
 	case presence.Here:
 	default:
 		return notLooked()
+	}
+	if w.Held == nil {
+		return notLooked()
+	}
+	if over := w.Budget.Refuse(in.Obj.Namespace, *w.Held, 0); over != nil {
+		return judged(over)
 	}
 	if d, stops := decideVolumes(in); stops {
 		return d

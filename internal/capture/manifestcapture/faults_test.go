@@ -78,3 +78,15 @@ func TestFaultARightThatWasTakenAwayStillCounts(t *testing.T) {
 	})
 	fsmtest.Caught(t, b.ExploreIn(Preparing), "reads for somebody who may not")
 }
+
+// What a namespace keeps is not counted, nor what checkpoints hold.
+func TestFaultLimitsAreForgotten(t *testing.T) {
+	forget := func(decide func(input) fsm.Decision) func(input) fsm.Decision {
+		return func(in input) fsm.Decision {
+			in.World.Limits, in.World.Budget = request.Limits{}, Budget{}
+			return decide(in)
+		}
+	}
+	fsmtest.Caught(t, newBench().Deciding(Pending, forget(decidePending)).ExploreIn(Pending), "begins more than is allowed")
+	fsmtest.Caught(t, newBench().Deciding(Preparing, forget(decidePreparing)).ExploreIn(Preparing), "reads what nothing is left for")
+}

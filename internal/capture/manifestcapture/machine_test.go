@@ -39,7 +39,7 @@ func newBench() bench {
 			return World{
 				Keeping: request.Keeping{Sight: presence.Gone, Namespace: "n1"}, Moment: "100", Keys: KeysUsable,
 				Volumes: map[string]Volume{"data": VolumeReady}, Checkpoint: Checkpoint{Sight: presence.Gone}, Leftovers: []Leftover{},
-				Rights: request.Rights{Sight: request.Granted},
+				Rights: request.Rights{Sight: request.Granted}, Held: &Held{},
 			}
 		},
 		Perform: Perform, Settle: Settle, Any: anyRequest,
@@ -84,6 +84,13 @@ func safe(in input, s fsm.Step[*capturev1.ManifestCaptureRequest]) error {
 	for _, h := range s.Hops {
 		if h.To == Reading && in.World.Rights.Sight != request.Granted {
 			return errors.New("reads for somebody who may not")
+		}
+		_, _, many := in.World.Limits.Refusal(in.Obj.Namespace, nil)
+		if many && h.From == Pending && h.To == Preparing {
+			return errors.New("begins more than is allowed")
+		}
+		if h.To == Reading && in.World.Budget.Refuse("", *in.World.Held, 0) != nil {
+			return errors.New("reads what nothing is left for")
 		}
 	}
 	w := in.World
@@ -137,6 +144,8 @@ func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestCaptureReques
 		w.Leftovers = []Leftover{{KindCheckpoint, "r1", "c1", "1"}, {KindChunk, "r1-0-a", "c2", "2"}}
 	}
 	w.Rights = pick(r, anyRights...)
+	w.Held, w.Budget = pick(r, nil, &Held{}, &Held{}, &Held{All: 512 << 20, Namespace: 256 << 20}), pick(r, Budget{}, Budget{All: 512 << 20}, Budget{Namespace: 256 << 20})
+	w.Limits = request.Limits{Captures: pick(r, 0, 0, 5), Kept: 5}
 	return obj, w
 }
 

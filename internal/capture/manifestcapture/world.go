@@ -17,6 +17,11 @@ type World struct {
 	Keeping request.Keeping `json:"keeping,omitzero"`
 	// Rights are those of the requester. They are asked for until reading begins; writing asks once more by itself.
 	Rights request.Rights `json:"rights,omitzero"`
+	// Limits are looked at when the request is accepted.
+	Limits request.Limits `json:"limits,omitzero"`
+	// Budget is what checkpoints may hold, and Held what they hold; nil is not counted.
+	Budget Budget `json:"budget,omitzero"`
+	Held   *Held  `json:"held,omitempty"`
 	// Moment is a resourceVersion of just now. It is read only while one is to be chosen.
 	Moment string `json:"moment,omitempty"`
 	// Keys says whether there is a key to encrypt with; looked at if Secrets are included.

@@ -13,6 +13,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifest"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/presence"
@@ -25,6 +26,8 @@ type ManifestCapture struct {
 	Work    read.Works[manifestcapture.Result]
 	KeysIn  string // the namespace of the Secret with the keys
 	Rights  Rights
+	Limits  request.Limits
+	Budget  manifestcapture.Budget
 }
 
 // Observe looks at what the phase asks for, and at nothing else: most of it is read live.
@@ -67,6 +70,9 @@ func (o ManifestCapture) rights(ctx context.Context, r *capturev1.ManifestCaptur
 	switch r.Status.Phase {
 	case "", manifestcapture.Pending:
 		q.Made = accepting(r, w.Keeping)
+		if w.Limits, err = o.Keeping.limits(ctx, o.Limits, "ManifestCaptureRequest", w.Keeping); err != nil {
+			return err
+		}
 	case manifestcapture.Preparing:
 	default:
 		return nil
@@ -110,6 +116,12 @@ func judge(task manifestcapture.Task, work read.Work[manifestcapture.Result]) ma
 
 // prepare looks at all that must be there before anything is read.
 func (o ManifestCapture) prepare(ctx context.Context, r *capturev1.ManifestCaptureRequest, w *manifestcapture.World) (err error) {
+	w.Budget, w.Held = o.Budget, &manifestcapture.Held{}
+	if o.Budget != (manifestcapture.Budget{}) {
+		if w.Held.All, w.Held.Namespace, err = Held(ctx, o.Live, w.Keeping.Namespace); err != nil {
+			return err
+		}
+	}
 	w.Volumes = map[string]manifestcapture.Volume{}
 	for _, v := range r.Spec.Volumes {
 		if v.Empty {

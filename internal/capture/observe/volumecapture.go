@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/presence"
@@ -30,6 +31,7 @@ type VolumeCapture struct {
 	// Namespace is where the holders of detached volumes are.
 	Namespace string
 	Rights    Rights
+	Limits    request.Limits
 }
 
 // capture is one look.
@@ -75,6 +77,9 @@ func (c capture) rights() (err error) {
 	switch c.req.Status.Phase {
 	case "", volumecapture.Pending:
 		q.Made = accepting(c.req, c.w.Keeping)
+		if c.w.Limits, err = c.Keeping.limits(c.ctx, c.Limits, "VolumeCaptureRequest", c.w.Keeping); err != nil {
+			return err
+		}
 	case volumecapture.Detaching:
 	default:
 		return nil

@@ -19,6 +19,7 @@ const Account = "statecraft-capture"
 // Terms are for how long a keeper outlives its request.
 type Terms struct {
 	Retain         *metav1.Duration // what the request asks for; nil is not at all
+	Floor          time.Duration    // what the operator grants at least: a deletion may be an accident
 	NamespaceGrace time.Duration    // what the operator grants when the whole namespace goes
 }
 
@@ -43,8 +44,12 @@ func NewKeeper(obj metav1.Object, kind schema.GroupVersionKind, namespace types.
 			},
 		},
 	}
+	keep := t.Floor
 	if t.Retain != nil {
-		k.Spec.Mode, k.Spec.TTL = capturev1.FollowObjectWithTTL, t.Retain
+		keep = max(keep, t.Retain.Duration)
+	}
+	if keep > 0 {
+		k.Spec.Mode, k.Spec.TTL = capturev1.FollowObjectWithTTL, &metav1.Duration{Duration: keep}
 	}
 	if t.NamespaceGrace > 0 {
 		k.Spec.NamespaceGrace = &metav1.Duration{Duration: t.NamespaceGrace}

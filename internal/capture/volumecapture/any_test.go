@@ -19,6 +19,11 @@ func safe(in input, s fsm.Step[*capturev1.VolumeCaptureRequest]) error {
 			return err
 		}
 	}
+	for _, h := range s.Hops {
+		if _, _, refused := in.World.Limits.Refusal(in.Obj.Namespace, nil); refused && h.From == Pending && h.To == Preparing {
+			return errors.New("begins more than is allowed")
+		}
+	}
 	if s.Moved() && s.Obj.Status.Phase == Succeeded {
 		return proven(in)
 	}
@@ -113,6 +118,7 @@ func anything(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeCaptureRequest, W
 		tidy.Volume.Mark, tidy.Volume.ClaimUID, tidy.Claim, tidy.Holder = w.Volume.Mark, w.Volume.ClaimUID, w.Claim, w.Holder
 		return obj, tidy
 	}
+	w.Limits = request.Limits{Captures: pick(r, 0, 0, 5), Kept: 5}
 	return obj, w
 }
 

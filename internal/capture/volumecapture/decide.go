@@ -23,6 +23,9 @@ func decidePending(in input) fsm.Decision {
 	if d, stop := permitted(in); stop {
 		return d
 	}
+	if why, message, refused := in.World.Limits.Refusal(in.Obj.Namespace, in.Obj.Spec.RetainAfterDeletion); refused {
+		return fsm.Fire(Refused, why).Because("%s", message)
+	}
 	if d, stop := capturable(in); stop {
 		return d
 	}

@@ -125,5 +125,24 @@ func TestFaultARightThatWasTakenAwayStillCounts(t *testing.T) {
 		in.World.Rights = request.Rights{Sight: request.Granted}
 		return decideDetaching(in)
 	})
+	b.Any = func(r *rand.Rand, phase fsm.Phase) (*capturev1.VolumeCaptureRequest, World) {
+		obj, _ := anything(r, phase)
+		obj.DeletionTimestamp = nil
+		obj.Status.Origin = &capturev1.Origin{Namespace: "shop", NamespaceUID: "n1", RequestUID: "r1", Claim: "data", ClaimUID: "c1"}
+		obj.Status.Detached = &capturev1.DetachedVolume{Name: "pv1", UID: "v1", ReclaimPolicy: "Delete"}
+		w := world() // all is as it should be, but for the rights
+		w.Self, w.Keeping = phase, request.Keeping{Sight: presence.Here, UID: "k1", Namespace: "n1"}
+		w.Rights = pick(r, anyRights...)
+		return obj, w
+	}
 	fsmtest.Caught(t, b.ExploreIn(Detaching), "for somebody who may not")
+}
+
+// What a namespace keeps is not counted.
+func TestFaultLimitsAreForgotten(t *testing.T) {
+	b := snapshots().Deciding(Pending, func(in input) fsm.Decision {
+		in.World.Limits = request.Limits{}
+		return decidePending(in)
+	})
+	fsmtest.Caught(t, b.ExploreIn(Pending), "begins more than is allowed")
 }

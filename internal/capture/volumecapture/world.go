@@ -18,7 +18,9 @@ type World struct {
 	Self    fsm.Phase       `json:"self,omitempty"`
 	Keeping request.Keeping `json:"keeping,omitzero"`
 	// Rights are those of the requester. They are asked for when the request is accepted, and until its claim is deleted.
-	Rights  request.Rights `json:"rights,omitzero"`
+	Rights request.Rights `json:"rights,omitzero"`
+	// Limits are looked at when the request is accepted.
+	Limits  request.Limits `json:"limits,omitzero"`
 	Claim   Claim          `json:"claim,omitzero"`
 	Volume  Volume         `json:"volume,omitzero"` // of the claim, or the one that was taken from it
 	Class   Class          `json:"class,omitzero"`

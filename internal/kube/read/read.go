@@ -37,6 +37,12 @@ var FromWatchCache = &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersio
 // Fields limits a list of the cache to objects with this value in an index.
 type Fields = client.MatchingFields
 
+// Limit limits a list to a page of so many objects.
+type Limit = client.Limit
+
+// Continue lists the page after the one that gave this token.
+type Continue = client.Continue
+
 // Labels limits a list to objects with these labels.
 type Labels = client.MatchingLabels
 

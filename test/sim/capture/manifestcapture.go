@@ -155,6 +155,7 @@ func (s *captureStory) build(c *sim.Cell) {
 	})
 	c.Work(work)
 	c.Cache(capture.Caches()...)
+	c.Index(capture.Indexes()...)
 	c.Add(sim.Controller{Reconciler: r, Kind: manifestCaptureKind, Echo: r.Store.Wrote})
 }
 
