@@ -127,8 +127,7 @@ func TestEverythingRoundTrips(t *testing.T) {
 		Data:       map[string][]byte{"active": []byte("k1"), "k1": []byte("0123456789abcdef0123456789abcdef")},
 	})
 	from, into := administered(t, s), administered(t, s)
-	for _, obj := range append(objectsOf(t, shop), objectsOf(t, besides)...) {
-		obj.SetNamespace(from)
+	for _, obj := range objectsOf(t, strings.ReplaceAll(shop+"---"+besides, "namespace: old", "namespace: "+from)) {
 		obj.SetOwnerReferences(nil)
 		create(t, s.c, obj)
 	}
