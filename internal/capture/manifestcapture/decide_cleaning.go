@@ -26,7 +26,7 @@ func cleaningUp(in input) fsm.Decision {
 		return fsm.Save(ReasonRemoving).Because(removing)
 	case w.Work.State == Running:
 		return fsm.Do(ReasonStoppingWork, StopWork{}).In(glance).Because("The manager stops the work that is under way.")
-	case unjudged(in.Obj):
+	case stays(in.Obj):
 		return fsm.Fire(GivenUp, failure.Reason).Because("%s What was captured before the status was lost stays for as long as the request exists.", failure.Message)
 	case w.Leftovers == nil:
 		return notLooked()

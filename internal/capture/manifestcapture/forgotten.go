@@ -24,8 +24,8 @@ func review(in input) Work {
 	return work
 }
 
-// unjudged says that a forgotten checkpoint could not be read back in time. That is nothing against it: it goes with its
-// request, and not before.
-func unjudged(r *capturev1.ManifestCaptureRequest) bool {
-	return r.Status.Failure != nil && r.Status.Failure.Reason == capturev1.ReasonDeadlineExceeded && forgotten(r)
+// stays says that the checkpoint of a failed request is not removed: it was forgotten, and may have been Ready for long. If it
+// could not be read back, or only in part, it may still be all there is. It goes with its request, and not before.
+func stays(r *capturev1.ManifestCaptureRequest) bool {
+	return r.Status.Failure != nil && forgotten(r)
 }

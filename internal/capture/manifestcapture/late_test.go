@@ -69,13 +69,22 @@ func TestAForgottenCaptureOutlivesItsKey(t *testing.T) {
 	}
 }
 
-// TestAForgottenCaptureThatIsBrokenIsRemoved: what was read back and lacks something is of no use to anybody.
-func TestAForgottenCaptureThatIsBrokenIsRemoved(t *testing.T) {
-	in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
-	in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: capturev1.ReasonIncomplete, Message: "A chunk is gone."}
-	in.Obj.Status.History = []meta.Transition{{To: Verifying, Event: fsm.Lost}}
-	in.World.Leftovers = []Leftover{{KindCheckpoint, "c", "checkpoint", "1"}}
-	if d := decideCleaningUp(in); len(d.Do) != 1 {
-		t.Errorf("leaves it: %s %s", d.On, d.Reason)
+// TestAForgottenCaptureStaysWhateverItFailsFor: it may have been Ready for long, and what is left of it may be all there is.
+// One that never was Ready is removed.
+func TestAForgottenCaptureStaysWhateverItFailsFor(t *testing.T) {
+	for _, forgotten := range []bool{false, true} {
+		for _, why := range []meta.Reason{
+			capturev1.ReasonIncomplete, capturev1.ReasonTampered, capturev1.ReasonKeyMissing, capturev1.ReasonDeadlineExceeded, capturev1.ReasonArtifactLost,
+		} {
+			in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
+			in.Obj.Status.Phase, in.Obj.Status.Failure = CleaningUp, &capturev1.RequestFailure{Reason: why, Message: "A chunk is gone."}
+			if forgotten {
+				in.Obj.Status.History = []meta.Transition{{To: Verifying, Event: fsm.Lost}}
+			}
+			in.World.Leftovers = []Leftover{{KindCheckpoint, "c", "checkpoint", "1"}}
+			if d := decideCleaningUp(in); forgotten != (len(d.Do) == 0) {
+				t.Errorf("forgotten %v, %s: %s %s", forgotten, why, d.On, d.Reason)
+			}
+		}
 	}
 }

@@ -76,7 +76,7 @@ func safe(in input, s fsm.Step[*capturev1.ManifestCaptureRequest]) error {
 			if in.Obj.Status.Failure == nil {
 				return errors.New("removes what may be wanted")
 			}
-			if unjudged(in.Obj) {
+			if stays(in.Obj) {
 				return errors.New("removes what may have been Ready, and be good")
 			}
 		}
