@@ -17,6 +17,8 @@ var (
 		Name: "statecraft_capture_checkpoint_bytes", Help: "Bytes that all checkpoints together hold in etcd."})
 	metricCheckpointBudget = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "statecraft_capture_checkpoint_budget_bytes", Help: "Bytes that all checkpoints together may hold."})
+	metricKeysLeft = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "statecraft_capture_keys_left", Help: "Checkpoints that could not be rewrapped with the active key, in the last look: without their key they are lost."})
 	metricUnguarded = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "statecraft_capture_unguarded", Help: "1 while an admission policy of the area is missing or is not the one that is shipped."})
 )
@@ -24,7 +26,7 @@ var (
 // Metrics are the collectors of the area, for registration and for docs.
 func Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
-		metricDeletions, metricLeaks, metricCheckpointBytes, metricCheckpointBudget, metricUnguarded,
+		metricDeletions, metricLeaks, metricCheckpointBytes, metricCheckpointBudget, metricUnguarded, metricKeysLeft,
 	}
 }
 

@@ -106,6 +106,7 @@ func setup(a *kube.Area, c Config) error {
 // parts are what the area runs besides keepers.
 var parts = []func(*kube.Area, Config) error{
 	setupPolicies,
+	setupKeys,
 	setupTTL,
 	setupVolumeRestore,
 	setupLeaks,

@@ -19,8 +19,8 @@ type ManifestCheckpoint struct {
 	// metadata is the standard object's metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
-	// spec is what was captured. It cannot be changed.
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a checkpoint cannot be changed"
+	// spec is what was captured. It cannot be changed, but for the key by which its own is encrypted.
+	// +kubebuilder:validation:XValidation:rule="has(self.chunks) == has(oldSelf.chunks) && has(self.encryption) == has(oldSelf.encryption) && has(self.volumes) == has(oldSelf.volumes) && has(self.skipped) == has(oldSelf.skipped)",message="a checkpoint cannot be changed"
 	Spec ManifestCheckpointSpec `json:"spec"`
 }
 
@@ -39,16 +39,21 @@ type ManifestCheckpointList struct {
 // ManifestCheckpointSpec is what was captured.
 type ManifestCheckpointSpec struct {
 	// origin is whose objects they are.
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a checkpoint cannot be changed"
 	Origin Origin `json:"origin"`
 	// resourceVersion is the moment that all objects were captured at.
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a checkpoint cannot be changed"
 	ResourceVersion string `json:"resourceVersion"`
 	// objects is how many there are.
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a checkpoint cannot be changed"
 	Objects int32 `json:"objects"`
 	// bytes is how many bytes all chunks hold.
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a checkpoint cannot be changed"
 	Bytes int64 `json:"bytes"`
 	// chunks hold the objects, in order.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1024
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a checkpoint cannot be changed"
 	Chunks []ChunkRef `json:"chunks,omitempty"`
 	// encryption says how chunks are encrypted; absent if they are not.
 	// +optional
@@ -58,11 +63,13 @@ type ManifestCheckpointSpec struct {
 	// +listType=map
 	// +listMapKey=claim
 	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a checkpoint cannot be changed"
 	Volumes []ManifestVolume `json:"volumes,omitempty"`
 	// skipped says what was found and not captured, and why.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a checkpoint cannot be changed"
 	Skipped []SkippedObjects `json:"skipped,omitempty"`
 }
 
@@ -80,9 +87,16 @@ type ChunkRef struct {
 
 // Encryption says how the chunks of a checkpoint are encrypted: with a key of their own,
 // which is kept here, encrypted with a key of the operator's namespace.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.boundTo) ? self.boundTo : self.keyID) == (has(oldSelf.boundTo) ? oldSelf.boundTo : oldSelf.keyID)",message="chunks stay bound to the key that they were captured with"
 type Encryption struct {
 	// keyID names the key in the operator's namespace.
+	// +kubebuilder:validation:MaxLength=253
 	KeyID string `json:"keyID"`
+	// boundTo is the keyID of the time of the capture, if it was another: the chunks name it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	BoundTo string `json:"boundTo,omitempty"`
 	// wrappedKey is the key of the chunks, encrypted.
 	WrappedKey []byte `json:"wrappedKey"`
 }

@@ -80,7 +80,7 @@ func open(spec *capturev1.ManifestCheckpointSpec, key []byte, c *capturev1.Manif
 	case key == nil:
 		return nil, ref, fmt.Errorf("decrypt: %w", ErrKeyMissing)
 	}
-	plain, err := decrypt(key, data, bound(spec.Origin.RequestUID, index, spec.Encryption.KeyID))
+	plain, err := decrypt(key, data, bound(spec.Origin.RequestUID, index, boundTo(spec.Encryption)))
 	if err != nil {
 		return nil, ref, fmt.Errorf("decrypt: %w", ErrTampered)
 	}

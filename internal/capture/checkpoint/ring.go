@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -19,8 +20,8 @@ const activeKey = "active"
 // keySize is that of AES-256.
 const keySize = 32
 
-// Ring is the operator's keys. A new one is added and made active; the old ones stay for
-// as long as checkpoints are to be read that they wrap.
+// Ring is the operator's keys. A new one is added and made active; the old ones stay until
+// no checkpoint is wrapped by them any more.
 type Ring struct {
 	active string
 	keys   map[string][]byte
@@ -80,3 +81,23 @@ func (r Ring) Open(spec *capturev1.ManifestCheckpointSpec) ([]byte, error) {
 	}
 	return key, nil
 }
+
+// Rewrap wraps the key of a checkpoint with the active one; nil if it is already, or is not encrypted. The key itself stays, and
+// so do the chunks.
+func (r Ring) Rewrap(spec *capturev1.ManifestCheckpointSpec, random io.Reader) (*capturev1.Encryption, error) {
+	if spec.Encryption == nil || spec.Encryption.KeyID == r.active {
+		return nil, nil
+	}
+	key, err := r.Open(spec)
+	if err != nil {
+		return nil, err
+	}
+	wrapped, err := encrypt(r.keys[r.active], key, wrapping(spec.Origin.RequestUID, r.active), random)
+	if err != nil {
+		return nil, fmt.Errorf("wrap key: %w", err)
+	}
+	return &capturev1.Encryption{KeyID: r.active, WrappedKey: wrapped, BoundTo: boundTo(spec.Encryption)}, nil
+}
+
+// boundTo is the id of the key that chunks name.
+func boundTo(e *capturev1.Encryption) string { return cmp.Or(e.BoundTo, e.KeyID) }

@@ -96,8 +96,8 @@ func TestNobodyFillsEtcd(t *testing.T) {
 	create(t, c, first)
 	succeeded(t, c, first)
 	create(t, c, second)
-	refusedFor(t, c, second, capturev1.ReasonOverBudget, "The checkpoints of namespace "+namespace+" hold 0.6 MiB of the 1.0 MiB that the operator "+
-		"allows, and this one needs 0.6 MiB. Delete captures that are not needed (statecraft-captures list shows their sizes), or raise "+
+	refusedFor(t, c, second, capturev1.ReasonOverBudget, "The checkpoints of namespace "+namespace+" hold 0.8 MiB of the 1.0 MiB that the operator "+
+		"allows, and this one needs 0.8 MiB. Delete captures that are not needed (statecraft-captures list shows their sizes), or raise "+
 		"--capture-checkpoint-share; then make another request.")
 	var chunks capturev1.ManifestCheckpointContentChunkList
 	if err := c.List(t.Context(), &chunks, client.MatchingLabels{manifestcapture.RequestLabel: string(second.UID)}); err != nil || len(chunks.Items) > 0 {

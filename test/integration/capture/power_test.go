@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ func TestTheRestorerPassesNoPolicyByTwoWrites(t *testing.T) {
 	detached := volume("detached", func(v *corev1.PersistentVolume) { v.Labels = map[string]string{capturev1.DetachedByLabel: "r2"} })
 	for _, v := range []client.Object{theirs, restored, detached} {
 		create(t, c, v)
-		t.Cleanup(func() { _ = c.Delete(t.Context(), v) })
+		t.Cleanup(func() { _ = c.Delete(context.Background(), v) })
 	}
 	mark := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"capture.statecraft.dev/detached-by":"r9"}}}`))
 	claimed := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"capture.statecraft.dev/restore":"r9"}}}`))
@@ -161,13 +162,25 @@ func TestTheRestorerDeletesNobodysClaims(t *testing.T) {
 		return p
 	}
 	theirs, waits, bound := of("theirs", ""), of("waits", "VolumeRestoreRequest"), of("bound", "VolumeRestoreRequest")
+	class := "none"
+	bound.Spec.StorageClassName, bound.Spec.VolumeName = &class, namespace+"-bound"
 	for _, p := range []*corev1.PersistentVolumeClaim{theirs, waits, bound} {
 		create(t, c, p)
 	}
-	bound.Status.Phase = corev1.ClaimBound
-	if err := c.Status().Update(t.Context(), bound); err != nil {
-		t.Fatal(err)
-	}
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: bound.Spec.VolumeName}, Spec: corev1.PersistentVolumeSpec{
+		AccessModes: bound.Spec.AccessModes, Capacity: bound.Spec.Resources.Requests, StorageClassName: class,
+		PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+		PersistentVolumeSource:        corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "ours.example.com", VolumeHandle: "bound"}},
+		ClaimRef:                      &corev1.ObjectReference{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: namespace, Name: bound.Name, UID: bound.UID},
+	}}
+	create(t, c, volume)
+	t.Cleanup(func() { _ = c.Delete(context.Background(), volume) })
+	harness.Eventually(t, soon, poll, func() error {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(bound), bound); err != nil || bound.Status.Phase != corev1.ClaimBound {
+			return fmt.Errorf("the claim is %s: %w", bound.Status.Phase, err)
+		}
+		return nil
+	})
 	status := func(p *corev1.PersistentVolumeClaim, text string) error {
 		return restorer.Status().Patch(t.Context(), p.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(text)), client.DryRunAll)
 	}
