@@ -53,6 +53,7 @@ func (a VolumeRestore) createProbe(ctx context.Context, r *capturev1.VolumeResto
 	job := volumerestore.NewProbe(r, e.Keeper)
 	err = as.Create(ctx, job)
 	if refused := (*fsm.Error)(nil); errors.As(err, &refused) && refused.Reason == kube.ReasonNotPermitted {
+		refused.Reason = capturev1.ReasonProbeRefused
 		refused.Say = fmt.Sprintf("ServiceAccount %s of namespace %s may not create the Job of the rehearsal; bind it to "+
 			"ClusterRole statecraft-capture-tenant-rehearsal there, and make another request.", Account, r.Namespace)
 	}
