@@ -41,6 +41,7 @@ func ready(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("ready", flag.ContinueOnError)
 	set.StringVar(&p.Addr, "addr", "127.0.0.1:6379", "where the server answers")
 	set.StringVar(&p.Noted, "noted", "", "file in which to note since when the server is a primary, for handover")
+	set.StringVar(&p.Formed, "formed", "", "file that exists once the cluster was formed; from then on a server without a copy of its shard is not ready")
 	access(set, &p.Access)
 	if err := parse(set, args); err != nil {
 		return err
@@ -58,7 +59,9 @@ func handover(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("handover", flag.ContinueOnError)
 	set.StringVar(&h.Addr, "addr", "127.0.0.1:6379", "where the server answers")
 	set.StringVar(&h.Noted, "noted", "", "file in which ready notes since when the server is a primary")
-	set.DurationVar(&h.Within, "within", 20*time.Second, "how long all of it may take; less than the pod's grace period")
+	set.DurationVar(&h.Within, "within", 20*time.Second, "how long it may take to hand over to a replica that has a copy")
+	set.DurationVar(&h.CopyWithin, "copy-within", 0, "how long to wait for a copy of data that is in memory only; with -within less than the pod's grace period")
+	set.StringVar(&h.Replicas, "replicas", "", "file with the number of replicas that each primary should have; with 0 no copy is waited for")
 	set.DurationVar(&h.Linger, "linger", 2*time.Second, "how long to go on telling clients where their keys are")
 	access(set, &h.Access)
 	if err := parse(set, args); err != nil {

@@ -110,6 +110,13 @@ type ValkeyClusterSpec struct {
 	// podDisruptionBudget says how many pods may be drained at a time.
 	// +optional
 	PodDisruptionBudget DisruptionBudget `json:"podDisruptionBudget,omitzero"`
+	// terminationGracePeriodSeconds is how long a pod may take to stop: 60 to 86400. A server that holds the only
+	// copy of data in memory uses it to wait for a replica, and then hands over. Default 120.
+	// +optional
+	// +kubebuilder:default=120
+	// +kubebuilder:validation:Minimum=60
+	// +kubebuilder:validation:Maximum=86400
+	TerminationGracePeriodSeconds int32 `json:"terminationGracePeriodSeconds,omitempty"`
 	// onTotalLoss says what is done when every server of a shard, or of all, comes back empty:
 	// Fail waits for a person, Recreate makes an empty shard, or an empty cluster. Default Fail.
 	// +optional

@@ -74,9 +74,9 @@ func (a Cluster) change(ctx context.Context, c *valkeyv1.ValkeyCluster, effect f
 	case cluster.ApplyChild:
 		return true, a.apply(ctx, c, e)
 	case cluster.MarkFormed:
-		return true, a.mark(ctx, c, e.UID, map[string]string{valkeyv1.FormedAnnotation: "true"})
+		return true, a.mark(ctx, c, e.UID, true)
 	case cluster.ForgetData:
-		return true, a.mark(ctx, c, e.UID, nil)
+		return true, a.mark(ctx, c, e.UID, false)
 	case cluster.MakePasswords:
 		return true, a.vault(c).make(ctx)
 	case cluster.ChangePasswords:
@@ -196,10 +196,12 @@ func (a Cluster) applyShard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cl
 	return a.Children.Apply(ctx, s, types.UID(e.UID))
 }
 
-// mark lets the ConfigMap bear exactly these marks.
-func (a Cluster) mark(ctx context.Context, c *valkeyv1.ValkeyCluster, uid string, marks map[string]string) error {
-	bearer := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		Namespace: c.Namespace, Name: spec.EndpointName(c), Annotations: marks,
-	}}
+// mark lets the ConfigMap bear the mark that the cluster was formed, or none.
+func (a Cluster) mark(ctx context.Context, c *valkeyv1.ValkeyCluster, uid string, formed bool) error {
+	bearer := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: spec.EndpointName(c)}}
+	if formed {
+		bearer.Annotations = map[string]string{valkeyv1.FormedAnnotation: "true"}
+		bearer.Data = map[string]string{spec.FormedFile: "true\n"} // pods see it, too
+	}
 	return a.Marks.Apply(ctx, bearer, types.UID(uid))
 }

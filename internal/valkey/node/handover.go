@@ -28,8 +28,12 @@ const (
 type Handover struct {
 	Addr   string
 	Access Access
-	// Within is how long all of it may take.
+	// Within is how long it may take to hand over to a replica that has a copy.
 	Within time.Duration
+	// CopyWithin is how long to wait for a copy of data that is nowhere else; 0 is that it is on a volume.
+	CopyWithin time.Duration
+	// Replicas is a file with how many copies there should be; without it, there should be some.
+	Replicas string
 	// Linger is how long the server goes on to tell clients where their keys are now.
 	Linger time.Duration
 	// Noted is the file in which Note keeps since when the server is a primary.
@@ -46,6 +50,9 @@ func (h *Handover) Do(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
+	if mark, err := open(h.Addr, h.Access, wire.StoppingClient); err == nil {
+		defer mark.Close()
+	}
 	return h.by(ctx, client)
 }
 
@@ -53,10 +60,11 @@ func (h *Handover) Do(ctx context.Context) error {
 type servers interface {
 	wire.Reader
 	Failover(ctx context.Context, at wire.Target, mode wire.FailoverMode) error
+	Stopping(ctx context.Context, addr string) (bool, error)
 }
 
 func (h *Handover) by(ctx context.Context, client servers) error {
-	ctx, cancel := context.WithTimeout(ctx, h.Within)
+	ctx, cancel := context.WithTimeout(ctx, h.Within+h.CopyWithin)
 	defer cancel()
 	began := time.Now()
 	handed, err := h.until(ctx, client)
@@ -69,9 +77,9 @@ func (h *Handover) by(ctx context.Context, client servers) error {
 }
 
 // until tries until another is the primary. It is over at once for a server that has
-// nothing to hand over or nobody to hand it to.
+// nothing to hand over or no replica to hand it to, unless it must wait for a copy.
 func (h *Handover) until(ctx context.Context, client servers) (handed bool, err error) {
-	heard := time.Now()
+	w := &waiting{Handover: h, client: client, heard: time.Now(), copied: time.Now(), until: time.Now().Add(h.CopyWithin)}
 	for {
 		self, err := client.Ask(ctx, h.Addr)
 		if err != nil {
@@ -83,27 +91,34 @@ func (h *Handover) until(ctx context.Context, client servers) (handed bool, err 
 		}
 		view := around(ctx, client, self)
 		step := next(self, view)
-		if !step.alone {
-			heard = time.Now()
-		}
-		if step.done || time.Since(heard) > aloneFor {
+		waits := w.awaitsCopy(ctx, step, self, view)
+		if !waits && (step.done || w.aloneForLong(step)) {
 			h.say("%s", step.words)
 			return false, nil
 		}
-		wait, words := lookEvery, step.words
-		if step.to != nil {
-			if wait, words = h.spacing(self, view), "the voters voted only just"; wait <= 0 {
-				if h.try(ctx, client, view, *step.to) {
-					return true, nil
-				}
-				_, afterFailure := view.Spacing()
-				wait, words = max(lookEvery, afterFailure), step.to.Addr+" was asked, and nothing came of it"
-			}
+		handed, wait, words := h.take(ctx, client, self, view, step)
+		if handed {
+			return true, nil
 		}
-		if !pause(ctx, wait) {
+		if late := !waits && time.Since(w.copied)+wait > h.Within; late || !pause(ctx, wait) {
 			return false, fmt.Errorf("%w: %s", ErrNotHandedOver, words)
 		}
 	}
+}
+
+// take takes one step, or says for how long to wait until the next, and why.
+func (h *Handover) take(ctx context.Context, client servers, self *topology.Server, view topology.Nodes, s step) (handed bool, wait time.Duration, why string) {
+	if s.to == nil {
+		return false, lookEvery, s.words
+	}
+	if wait := h.spacing(self, view); wait > 0 {
+		return false, wait, "the voters voted only just"
+	}
+	if h.try(ctx, client, view, *s.to) {
+		return true, 0, ""
+	}
+	_, afterFailure := view.Spacing()
+	return false, max(lookEvery, afterFailure), s.to.Addr + " was asked, and nothing came of it"
 }
 
 // ended says that there is no server that could hand over anything.

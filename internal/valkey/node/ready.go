@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/valkey-io/valkey-go"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
@@ -25,13 +28,19 @@ type Probe struct {
 	Access Access
 	// Noted is a file for since when the server is a primary; "" is not to note it.
 	Noted string
+	// Formed is a file that exists once the cluster was formed; "" is that it never was.
+	Formed string
 }
 
 // Ready says in words why the server is ready, or returns why it is not. It asks for
 // no more than the server's own state: servers that waited for the cluster would wait
 // for each other.
+//
+// NOTE: Kubernetes evicts one ready pod while another is not. A server of a formed cluster
+// without a copy of its shard is therefore not ready, whether or not a manager runs: the
+// pod that is evicted next may have the only one.
 func (p Probe) Ready(ctx context.Context) (string, error) {
-	client, err := open(p.Addr, p.Access)
+	client, err := open(p.Addr, p.Access, "statecraft-valkey-node")
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotReady, err)
 	}
@@ -47,7 +56,40 @@ func (p Probe) Ready(ctx context.Context) (string, error) {
 		}
 	}
 	p.tellFiles(ctx, client)
-	return readiness(info)
+	own, err := p.standing(ctx, client, info)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotReady, err)
+	}
+	return readiness(info, own)
+}
+
+// standing is what a server has in the cluster.
+type standing struct {
+	formed bool // the cluster once held all slots
+	slots  bool // the server owns some of them, if it is a primary
+}
+
+func (p Probe) standing(ctx context.Context, client valkey.Client, info map[string]string) (own standing, err error) {
+	if p.Formed == "" {
+		return own, nil
+	}
+	if _, err := os.Stat(p.Formed); err != nil {
+		return own, nil //nolint:nilerr // it was not formed yet
+	}
+	own.formed = true
+	if info["role"] != "master" {
+		return own, nil
+	}
+	text, err := ask(ctx, client, "CLUSTER", "NODES")
+	if err != nil {
+		return own, err
+	}
+	nodes, err := wire.ParseNodes(text)
+	if err != nil {
+		return own, err
+	}
+	own.slots = slices.ContainsFunc(nodes.Peers, func(n topology.Peer) bool { return n.ID == nodes.Self && n.Slots != "" })
+	return own, nil
 }
 
 // tellFiles leaves at the server which passwords the files of this pod hold: the operator
@@ -79,10 +121,12 @@ func (p Probe) note(ctx context.Context, client valkey.Client) error {
 }
 
 // readiness judges by what the server says of itself.
-func readiness(info map[string]string) (string, error) {
+func readiness(info map[string]string, own standing) (string, error) {
 	switch {
 	case info["loading"] != "0":
 		return "", fmt.Errorf("%w: it reads its data", ErrNotReady)
+	case info["role"] == "master" && own.formed && !own.slots:
+		return "", fmt.Errorf("%w: it owns no slots, and the manager has not made it a replica yet", ErrNotReady)
 	case info["role"] == "master":
 		return "a primary", nil
 	case info["role"] != "slave":
@@ -91,15 +135,17 @@ func readiness(info map[string]string) (string, error) {
 		return "a replica in step with its primary", nil
 	case info["master_sync_in_progress"] == "1":
 		return "", fmt.Errorf("%w: it copies the data of its primary", ErrNotReady)
+	case info["master_link_down_since_seconds"] == "-1" && own.formed:
+		return "", fmt.Errorf("%w: it has not found its primary yet, and has no copy", ErrNotReady)
 	case info["master_link_down_since_seconds"] == "-1":
 		return "a replica that has not found its primary yet", nil
 	}
 	return "", fmt.Errorf("%w: it lost its primary %s s ago", ErrNotReady, info["master_link_down_since_seconds"])
 }
 
-// open connects to one server. It works with servers that are not able to say much: wire
+// open connects to one server, under a name. It works with servers that are not able to say much: wire
 // asks for everything at once.
-func open(addr string, a Access) (valkey.Client, error) {
+func open(addr string, a Access, name string) (valkey.Client, error) {
 	access, err := a.wire()
 	if err != nil {
 		return nil, err
@@ -112,7 +158,7 @@ func open(addr string, a Access) (valkey.Client, error) {
 		DisableRetry:      true,
 		DisableCache:      true,
 		ConnWriteTimeout:  answerWithin,
-		ClientName:        "statecraft-valkey-node",
+		ClientName:        name,
 		ClientSetInfo:     valkey.DisableClientSetInfo,
 	}))
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
@@ -23,6 +24,14 @@ const (
 	explainedFile = "explained.conf"
 )
 
+// The files by which pods know what the cluster is, also while no manager runs.
+const (
+	// FormedFile exists once the cluster was formed. It is the manager's mark, and no part of what is applied here.
+	FormedFile = "formed"
+	// ReplicasFile holds the number of replicas that each primary should have.
+	ReplicasFile = "replicas"
+)
+
 // setting is one line that the operator owns, and why it does.
 type setting struct{ directive, value, why string }
 
@@ -31,9 +40,11 @@ type setting struct{ directive, value, why string }
 func ConfigMap(c *valkeyv1.ValkeyCluster) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: owned(c, EndpointName(c), Labels(c)),
-		Data:       map[string]string{LiveFile: liveConfig(c), explainedFile: explained(c)},
+		Data:       map[string]string{LiveFile: liveConfig(c), explainedFile: explained(c), ReplicasFile: fmt.Sprintln(replicas(c))},
 	}
 }
+
+func replicas(c *valkeyv1.ValkeyCluster) int32 { return ptr.Deref(c.Spec.ReplicasPerMaster, 1) }
 
 // Config is what the servers of a pod take when they start. There are no words in it: other
 // words in a new release would be another template, and restart every server.

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,11 +20,29 @@ const (
 	noted = dataPath + "/primary-since"
 )
 
-// How long a server may take to hand over, and then to stop.
+// How long a server may take to hand over, and then to stop; and how long its pod may take
+// where the spec does not say.
 const (
 	handoverSeconds = 20
 	shutdownSeconds = 10
+	defaultGrace    = 120
 )
+
+// grace is how long a pod may take to stop.
+func grace(c *valkeyv1.ValkeyCluster) int {
+	return cmp.Or(int(c.Spec.TerminationGracePeriodSeconds), defaultGrace)
+}
+
+// handover makes a replica the primary before the server stops. If the data is nowhere but in memory, it
+// first waits for a copy, for as long as the pod may take.
+func handover(c *valkeyv1.ValkeyCluster) *corev1.LifecycleHandler {
+	command := []string{program, "handover", "--noted", noted, "--within", fmt.Sprintf("%ds", handoverSeconds)}
+	if !c.Spec.Persistence.Enabled {
+		wait := grace(c) - handoverSeconds - shutdownSeconds - 10
+		command = append(command, "--copy-within", fmt.Sprintf("%ds", wait), "--replicas", configPath+"/"+ReplicasFile)
+	}
+	return &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: append(command, logOn(c)...)}}
+}
 
 // startSeconds is as good as for ever. A server that loads what it has, copies its shard or waits
 // until it may start is not dead, and one that is killed begins anew. For how long it is waited
@@ -72,9 +91,7 @@ func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 		SecurityContext: containerSecurity(),
 		StartupProbe:    probe(c, 1, startSeconds),
 		ReadinessProbe:  probe(c, 5, 2),
-		Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{
-			Command: append([]string{program, "handover", "--noted", noted, "--within", fmt.Sprintf("%ds", handoverSeconds)}, logOn(c)...),
-		}}},
+		Lifecycle:       &corev1.Lifecycle{PreStop: handover(c)},
 		VolumeMounts: append([]corev1.VolumeMount{
 			{Name: programVolume, MountPath: programPath, ReadOnly: true},
 			{Name: configVolume, MountPath: configPath, ReadOnly: true},
@@ -84,11 +101,12 @@ func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 }
 
 // probe asks whether the server answers and has its data, and not whether the cluster
-// serves: the servers would wait for each other.
+// serves: the servers would wait for each other. Once the cluster was formed, one that is neither
+// a primary with slots nor in step with one has no data.
 func probe(c *valkeyv1.ValkeyCluster, period, failures int32) *corev1.Probe {
 	return &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{
-			Command: append([]string{program, "ready", "--noted", noted}, logOn(c)...),
+			Command: append([]string{program, "ready", "--noted", noted, "--formed", configPath + "/" + FormedFile}, logOn(c)...),
 		}},
 		PeriodSeconds:    period,
 		TimeoutSeconds:   3,

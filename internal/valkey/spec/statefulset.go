@@ -54,10 +54,6 @@ func (b Builder) template(c *valkeyv1.ValkeyCluster, shard int) corev1.PodTempla
 	}
 }
 
-// grace is how long a pod may take to stop: handing over, and then what the server
-// itself waits for.
-const grace = handoverSeconds + shutdownSeconds + 10
-
 func (b Builder) pod(c *valkeyv1.ValkeyCluster, shard int) corev1.PodSpec {
 	s := c.Spec.Scheduling
 	return corev1.PodSpec{
@@ -69,7 +65,7 @@ func (b Builder) pod(c *valkeyv1.ValkeyCluster, shard int) corev1.PodSpec {
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
 		SecurityContext:               podSecurity(),
-		TerminationGracePeriodSeconds: ptr.To(int64(grace)),
+		TerminationGracePeriodSeconds: ptr.To(int64(grace(c))),
 		InitContainers:                []corev1.Container{b.program()},
 		Containers:                    []corev1.Container{server(c)},
 		Volumes:                       volumes(c),

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
@@ -45,7 +46,12 @@ func configSources(c *valkeyv1.ValkeyCluster) []corev1.VolumeProjection {
 			Path: ConfigFile, FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.annotations['" + configAnnotation + "']"},
 		}}}},
 		{ConfigMap: &corev1.ConfigMapProjection{
-			LocalObjectReference: corev1.LocalObjectReference{Name: EndpointName(c)}, Items: []corev1.KeyToPath{{Key: LiveFile, Path: LiveFile}},
+			LocalObjectReference: corev1.LocalObjectReference{Name: EndpointName(c)},
+			Items:                []corev1.KeyToPath{{Key: LiveFile, Path: LiveFile}, {Key: ReplicasFile, Path: ReplicasFile}},
+		}},
+		{ConfigMap: &corev1.ConfigMapProjection{ // not there before the cluster was formed
+			LocalObjectReference: corev1.LocalObjectReference{Name: EndpointName(c)}, Items: []corev1.KeyToPath{{Key: FormedFile, Path: FormedFile}},
+			Optional: ptr.To(true),
 		}},
 	}
 }

@@ -81,6 +81,19 @@ func (c *Cluster) Resume(addr string) { c.set(addr, func(s *server) { s.down = f
 // wire.ErrDenied; nil lets it answer again.
 func (c *Cluster) Answer(addr string, err error) { c.set(addr, func(s *server) { s.answers = err }) }
 
+// TellToStop lets the pod of a server have been told to stop.
+func (c *Cluster) TellToStop(addr string) { c.set(addr, func(s *server) { s.stopping = true }) }
+
+// Stopping says that it was.
+func (c *Cluster) Stopping(_ context.Context, addr string) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.up(addr) {
+		return false, fmt.Errorf("ask %s: %w", addr, wire.ErrUnreachable)
+	}
+	return c.servers[addr].stopping, nil
+}
+
 func (c *Cluster) set(addr string, change func(*server)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 type server struct {
 	id, shardID, addr, version string
 	down                       bool
+	stopping                   bool                     // its pod was told to stop
 	over                       bool                     // it is down because its process ended
 	hangsUp                    chan struct{}            // is closed when it ends; nil while nobody watches
 	answers                    error                    // instead of any answer
