@@ -123,7 +123,8 @@ func (t *Trace) blind(key read.Key, obj runtime.Object, p *meta.Progress, messag
 	t.event(obj, corev1.EventTypeWarning, string(ReasonCannotObserve), "Observe", message)
 }
 
-// traceMoves tells the moves of a pass that was saved. One that ends in failure is a Warning.
+// traceMoves tells the moves of a pass that was saved. One that ends in failure, or with less than there
+// should be, is a Warning.
 func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T], n fsm.Next[T]) {
 	p := n.Obj.GetProgress()
 	if s.Circled {
@@ -143,10 +144,21 @@ func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T],
 	for _, way := range ways(n.Hops) {
 		last := way[len(way)-1]
 		kind := corev1.EventTypeNormal
-		if t.class(last) == fsm.Failed {
+		if t.class(last).Warns() {
 			kind = corev1.EventTypeWarning
 		}
 		t.event(n.Obj, kind, string(last.Reason), string(last.Event), inWords(way, p))
+	}
+	traceStall(t, in.Obj.GetProgress(), n)
+}
+
+// traceStall tells that an object needs a person, if no move told it: it may come to that while it waits.
+func traceStall[T Object[T]](t *Trace, was *meta.Progress, n fsm.Next[T]) {
+	p := n.Obj.GetProgress()
+	c := apimeta.FindStatusCondition(p.Conditions, fsm.Stalled)
+	told := slices.ContainsFunc(n.Hops, func(h fsm.Hop) bool { return h.Lane == "" && t.class(h) == fsm.Failed })
+	if c != nil && !told && !apimeta.IsStatusConditionTrue(was.Conditions, fsm.Stalled) {
+		t.event(n.Obj, corev1.EventTypeWarning, c.Reason, string(p.Phase), c.Message)
 	}
 }
 

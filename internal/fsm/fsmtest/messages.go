@@ -70,13 +70,15 @@ func listen[T fsm.Subject[T], W any](m messages, b Bench[T, W], s fsm.Step[T], n
 		}
 		m.note(h.Reason, phase, h.Message)
 		m.events[said{h.Reason, phase}] = "Normal"
-		if b.Machine.ClassOf(h) == fsm.Failed {
+		if b.Machine.ClassOf(h).Warns() {
 			m.events[said{h.Reason, phase}] = "Warning"
 		}
 	}
 	phase := string(s.Obj.GetProgress().Phase)
 	for _, c := range next.Obj.GetProgress().Conditions {
-		m.note(fsm.Reason(c.Reason), string(next.Obj.GetProgress().Phase), c.Message)
+		if is := string(next.Obj.GetProgress().Phase); c.Reason != is { // a condition whose reason is the phase explains only itself
+			m.note(fsm.Reason(c.Reason), is, c.Message)
+		}
 	}
 	if s.Lane != "" {
 		phase = "lane: " + string(b.Machine.Lanes.At(s.Obj, s.Lane).Phase)

@@ -33,11 +33,19 @@ func decideVerifyingClusterHealth(in input) fsm.Decision {
 	return fsm.Wait(ReasonVerifying, "pods", "valkey").In(recheck).Because("Waiting for the cluster to become healthy: %s.", doubt)
 }
 
+// lacksSomething lets a promotion come first, for which clients wait: to say so takes a write.
+func lacksSomething(in input) bool {
+	_, lacks := in.World.lacks()
+	return lacks && (in.Obj.Spec.Paused || len(promoteReplica(in)) == 0)
+}
+
+func whatItLacks(in input) string {
+	why, _ := in.World.lacks()
+	return fmt.Sprintf(degraded, why)
+}
+
 func decideRunning(in input) fsm.Decision {
 	w := in.World
-	if why, lacks := w.lacks(); lacks {
-		return fsm.Fire(ReplicasDegraded, ReasonNodesMissing).Because(degraded, why)
-	}
 	if effects := applyAsks(in); len(effects) > 0 {
 		return fsm.Do(ReasonUpgrading, effects...).Because("%s", healthyWords(w))
 	}

@@ -79,6 +79,8 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 		Guards: []fsm.Guard[input]{
 			{On: DeletionRequested, To: Deleting, When: func(in input) bool { return in.Obj.DeletionTimestamp != nil }},
 			{On: DataLost, To: Failed, In: alive, When: func(in input) bool { return in.World.dataLost() }},
+			// Before the reflex: while that heals, the cluster is not called Running.
+			{On: ReplicasDegraded, To: Degraded, In: []fsm.Phase{Running}, When: lacksSomething, Say: whatItLacks},
 			{On: SpecChanged, To: Pending, In: []fsm.Phase{Failed}, When: specChanged},
 			{On: ScaleUpDetected, To: ScalingUpStatefulSet, In: growing[1:], When: grows},
 			{On: ScaleUpDetected, To: ScalingUpStatefulSet, In: shrinking[:2], When: wantedBack},
@@ -164,7 +166,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 				Doc:    "Healthy. Lost Services, configuration and StatefulSets are made anew.",
 				Class:  fsm.Steady,
 				Decide: decideRunning,
-				On: map[fsm.Event]fsm.Phase{ReplicasDegraded: Degraded, ScaleUpDetected: ScalingUpStatefulSet,
+				On: map[fsm.Event]fsm.Phase{ScaleUpDetected: ScalingUpStatefulSet,
 					ScaleDownDetected: EvacuatingSlots, ReplicaScaleDownDetected: RemovingNodesFromCluster},
 			},
 			ScalingUpStatefulSet: {

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/proof"
@@ -132,61 +130,4 @@ func lowestVersion(nodes topology.Nodes) string {
 		}
 	}
 	return low
-}
-
-// conditions are Available, Progressing and Degraded. Their reason is the phase:
-// what is to be said of it, Ready says.
-func conditions(in input, d fsm.Decision) []metav1.Condition {
-	phase := in.Obj.Status.Phase
-	own := []metav1.Condition{
-		{Type: valkeyv1.Available, Status: status(available(phase, in.World))},
-		{Type: valkeyv1.Progressing, Status: status(progressing(phase))},
-		{Type: valkeyv1.Degraded, Status: status(phase == Degraded)},
-	}
-	for i := range own {
-		own[i].Reason = string(phase)
-	}
-	for _, of := range []func(input) (metav1.Condition, bool){accessCondition, settingsCondition} {
-		if c, has := of(in); has {
-			own = append(own, c)
-		}
-	}
-	if up := in.World.Upgrade; up != nil && phase == Running {
-		c := metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(ReasonUpgrading),
-			Message: upgradeWorks(in.World)}
-		if d.Reason == ReasonReservedByOther { // a change of size waits for it
-			c.Reason, c.Message = string(d.Reason), d.Message
-		}
-		own = append(own, c)
-	}
-	return own
-}
-
-// progressing says that an operation is under way.
-func progressing(phase fsm.Phase) bool {
-	return slices.Contains(reserving, phase) || phase == VerifyingClusterHealth || phase == Deleting
-}
-
-// available says that every slot is served. Before it was said to be Running, a
-// cluster is not offered to anybody.
-func available(phase fsm.Phase, w World) bool {
-	switch phase {
-	case Running:
-		return true
-	default:
-		assigned := 0
-		for _, n := range w.Nodes {
-			if n.Server != nil && n.Server.OK {
-				assigned += n.Server.Self().Slots.Count()
-			}
-		}
-		return w.Formed && assigned >= topology.TotalSlots
-	}
-}
-
-func status(is bool) metav1.ConditionStatus {
-	if is {
-		return metav1.ConditionTrue
-	}
-	return metav1.ConditionFalse
 }

@@ -208,6 +208,9 @@ func (w World) lacks() (why string, is bool) {
 	if n, apart := detachedNode(w); apart && w.Formed {
 		return n.Name + " has not joined the cluster", true
 	}
+	if why, is := w.unserved(); is && w.Formed {
+		return why, true
+	}
 	for _, n := range w.Nodes {
 		if n.Server == nil {
 			continue
@@ -222,6 +225,21 @@ func (w World) lacks() (why string, is bool) {
 		}
 	}
 	return "", false
+}
+
+// unserved says that slots are not served, where everyone answers.
+func (w World) unserved() (why string, is bool) {
+	if _, missing := w.missing(); missing {
+		return "", false
+	}
+	if count, _, _ := w.Nodes.Assigned(); count < topology.TotalSlots {
+		return fmt.Sprintf("%d of %d slots have no owner", topology.TotalSlots-count, topology.TotalSlots), true
+	}
+	i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Server.Self().Slots != "" && !n.Server.OK })
+	if i < 0 {
+		return "", false
+	}
+	return w.Nodes[i].Name + " does not serve its slots", true
 }
 
 func subject(n topology.Node) string {
