@@ -22,6 +22,7 @@ func run(ctx context.Context, args []string) error {
 	set.StringVar(&r.Rendered, "rendered", "", "where to write the configuration of this server; default statecraft.conf in the data directory")
 	set.StringVar(&r.IP, "announce-ip", os.Getenv("POD_IP"), "address that others shall use; default $POD_IP")
 	set.DurationVar(&r.Patience, "patience", 0, "how long to wait for others before giving up; default four times the node timeout and 10s")
+	set.StringVar(&r.Held, "held", "", "file in which ready notes that the server has keys")
 	peers := set.String("peers", "", "host:port, comma-separated, where other servers may be found; a name stands for all its addresses")
 	access(set, &r.Access)
 	if err := parse(set, args); err != nil {
@@ -41,6 +42,7 @@ func ready(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("ready", flag.ContinueOnError)
 	set.StringVar(&p.Addr, "addr", "127.0.0.1:6379", "where the server answers")
 	set.StringVar(&p.Noted, "noted", "", "file in which to note since when the server is a primary, for handover")
+	set.StringVar(&p.Held, "held", "", "file that is there while the server has keys, for run")
 	set.StringVar(&p.Formed, "formed", "", "file that exists once the cluster was formed; from then on a server without a copy of its shard is not ready")
 	access(set, &p.Access)
 	if err := parse(set, args); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-// ErrRefused says that the server must not start. To try again is right. ErrBereft is one of
-// these: the server lost its data, and who followed it does not answer.
+// ErrRefused says that the server must not start. To try again is right. ErrDataMissing is one of
+// these: the server lost its data, and no server that followed it is known to have it.
 var (
 	ErrRefused     = errors.New("the server must not start")
 	ErrDataMissing = fmt.Errorf("%w with nothing", ErrRefused)

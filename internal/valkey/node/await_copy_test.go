@@ -83,8 +83,8 @@ func TestAReplicaMayBeTheLastCopy(t *testing.T) {
 		change func(settled)
 		last   bool
 	}{
-		"its primary lives":            {func(settled) {}, false},
-		"its primary does not answer":  {func(s settled) { s.Stop(primaryAddr) }, true},
+		"its primary lives":           {func(settled) {}, false},
+		"its primary does not answer": {func(s settled) { s.Stop(primaryAddr) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := trio(t, "8.1.1")

@@ -22,6 +22,25 @@ func note(file string, epoch int64) error {
 	return replace(file, strconv.FormatInt(epoch, 10)+"\n", 0o644)
 }
 
+// noteHeld keeps a file while the server has keys. One that comes back without any knows by it that they are lost.
+func noteHeld(file string, info map[string]string) error {
+	switch has := wire.HoldsKeys(info); {
+	case file == "" || info["loading"] != "0" || has == exists(file):
+		return nil
+	case has:
+		return replace(file, "", 0o644)
+	}
+	return os.Remove(file)
+}
+
+func exists(file string) bool {
+	if file == "" {
+		return false
+	}
+	_, err := os.Stat(file)
+	return err == nil
+}
+
 // since is when the server was first seen as the primary of this epoch.
 func since(file string, epoch int64) (time.Time, bool) {
 	text, err := os.ReadFile(file)

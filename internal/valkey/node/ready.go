@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"time"
 
@@ -28,6 +27,8 @@ type Probe struct {
 	Access Access
 	// Noted is a file for since when the server is a primary; "" is not to note it.
 	Noted string
+	// Held is a file that is there while the server has keys; "" is not to note it.
+	Held string
 	// Formed is a file that exists once the cluster was formed; "" is that it never was.
 	Formed string
 }
@@ -45,7 +46,7 @@ func (p Probe) Ready(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%w: %w", ErrNotReady, err)
 	}
 	defer client.Close()
-	text, err := ask(ctx, client, "INFO", "replication", "persistence")
+	text, err := ask(ctx, client, "INFO", "replication", "persistence", "keyspace")
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotReady, err)
 	}
@@ -54,6 +55,9 @@ func (p Probe) Ready(ctx context.Context) (string, error) {
 		if err := p.note(ctx, client); err != nil {
 			return "", fmt.Errorf("note the epoch: %w", err)
 		}
+	}
+	if err := noteHeld(p.Held, info); err != nil {
+		return "", fmt.Errorf("note that there are keys: %w", err)
 	}
 	p.tellFiles(ctx, client)
 	own, err := p.standing(ctx, client, info)
@@ -70,14 +74,8 @@ type standing struct {
 }
 
 func (p Probe) standing(ctx context.Context, client valkey.Client, info map[string]string) (own standing, err error) {
-	if p.Formed == "" {
-		return own, nil
-	}
-	if _, err := os.Stat(p.Formed); err != nil {
-		return own, nil //nolint:nilerr // it was not formed yet
-	}
-	own.formed = true
-	if info["role"] != "master" {
+	own.formed = exists(p.Formed)
+	if !own.formed || info["role"] != "master" {
 		return own, nil
 	}
 	text, err := ask(ctx, client, "CLUSTER", "NODES")

@@ -28,6 +28,8 @@ type Run struct {
 	// Peers are host:port where servers of the cluster may be found, as by the name of
 	// a headless Service.
 	Peers []string
+	// Held is a file that exists if the server had keys when it was last looked at; "" is not to look.
+	Held string
 	// Patience is how long to wait for others before giving up; 0 is long enough for an
 	// automatic failover.
 	Patience time.Duration
@@ -75,6 +77,7 @@ func (r *Run) prepare(ctx context.Context) (program, rendered string, err error)
 	if here.Data, err = data(settings); err != nil {
 		return "", "", err
 	}
+	here.Held = exists(r.Held)
 	return program, rendered, r.await(ctx, here, settings.NodesConf, settings.Timeout)
 }
 

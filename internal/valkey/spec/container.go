@@ -18,6 +18,8 @@ const (
 	program = programPath + "/statecraft-valkey-node"
 	// noted is where the probe notes since when a server is a primary.
 	noted = dataPath + "/primary-since"
+	// held is where it notes that a server has keys.
+	held = dataPath + "/held"
 )
 
 // How long a server may take to hand over, and then to stop; and how long its pod may take
@@ -78,7 +80,7 @@ func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 		Image:           c.Spec.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{program, "run"},
-		Args: append([]string{"--config", configPath + "/" + ConfigFile, "--live", configPath + "/" + LiveFile,
+		Args: append([]string{"--config", configPath + "/" + ConfigFile, "--live", configPath + "/" + LiveFile, "--held", held,
 			"--peers", fmt.Sprintf("%s.%s.svc:%d", NodesName(c), c.Namespace, valkeyv1.ClientPort)}, logOn(c)...),
 		Env: []corev1.EnvVar{{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{
 			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"},
@@ -106,7 +108,7 @@ func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 func probe(c *valkeyv1.ValkeyCluster, period, failures int32) *corev1.Probe {
 	return &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{
-			Command: append([]string{program, "ready", "--noted", noted, "--formed", configPath + "/" + FormedFile}, logOn(c)...),
+			Command: append([]string{program, "ready", "--noted", noted, "--held", held, "--formed", configPath + "/" + FormedFile}, logOn(c)...),
 		}},
 		PeriodSeconds:    period,
 		TimeoutSeconds:   3,

@@ -45,8 +45,7 @@ type Pod struct {
 	Ended bool `json:"ended,omitempty"`
 	// EndedAt is when, in seconds since 1970; 0 is not known.
 	EndedAt int64 `json:"endedAt,omitempty"`
-	// DataMissing says that it ended because its server had lost its data, and was kept from starting:
-	// who followed it did not answer.
+	// DataMissing says that it ended because its server had lost its data, and was kept from starting.
 	DataMissing bool `json:"dataMissing,omitempty"`
 	// Leaving says that it is being deleted; until it is gone its server may still answer.
 	Leaving bool `json:"leaving,omitempty"`
@@ -56,8 +55,8 @@ type Pod struct {
 	Trouble podstate.Trouble `json:"trouble,omitzero"`
 }
 
-// ExitDataMissing is the exit code of a server that lost its data and was not started, because who
-// followed it does not answer.
+// ExitDataMissing is the exit code of a server that lost its data and was not started: no server that
+// followed it is known to have it.
 const ExitDataMissing = 76
 
 // Server is what one server said, of itself and of all that it knows.

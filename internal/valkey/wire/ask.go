@@ -42,7 +42,7 @@ func (a answers) server() (*topology.Server, error) {
 		ID:          a.id,
 		ShardID:     a.shardID,
 		Version:     info["valkey_version"],
-		Empty:       !holdsKeys(info),
+		Empty:       !HoldsKeys(info),
 		Synced:      role.Synced,
 		OK:          cluster["cluster_state"] == "ok",
 		Timeout:     timeout,

@@ -116,7 +116,7 @@ func FuzzParseInfo(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		info := ParseInfo(text)
 		g := gauges(info, Role{Primary: true})
-		if !holdsKeys(info) && g.Keys != 0 {
+		if !HoldsKeys(info) && g.Keys != 0 {
 			t.Errorf("%d keys in no database", g.Keys)
 		}
 		for i, a := range attached(info) {

@@ -18,8 +18,8 @@ func ParseInfo(text string) map[string]string {
 	return info
 }
 
-// holdsKeys says that some database has keys. One without keys is not listed.
-func holdsKeys(info map[string]string) bool {
+// HoldsKeys says that some database has keys. One without keys is not listed.
+func HoldsKeys(info map[string]string) bool {
 	for name := range info {
 		if isDatabase(name) {
 			return true

@@ -128,7 +128,7 @@ func TestParseInfo(t *testing.T) {
 	if diff := cmp.Diff(want, info); diff != "" {
 		t.Error(diff)
 	}
-	if !holdsKeys(info) || holdsKeys(map[string]string{"db": "", "dbsize": "3"}) {
+	if !HoldsKeys(info) || HoldsKeys(map[string]string{"db": "", "dbsize": "3"}) {
 		t.Error("keys are told by databases that are listed")
 	}
 }

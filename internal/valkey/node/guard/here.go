@@ -19,6 +19,8 @@ const (
 type Here struct {
 	Addr string // where it will be found
 	Data Data
+	// Held says that it had keys when it was last looked at.
+	Held bool
 	// Known is what it wrote when it last ran; nil if it has no memory.
 	Known *nodesconf.File
 	// Settled says that it has looked for so long that whoever lives was seen.
@@ -43,7 +45,7 @@ type Verdict struct {
 	// it has.
 	Addr, ID string
 	Epoch    int64
-	// DataMissing says that the server lost its data, and that who followed it does not answer.
+	// DataMissing says that the server lost its data, and that no server that followed it is known to have it.
 	DataMissing bool
 	// Words say why, and what is awaited.
 	Words string

@@ -70,6 +70,10 @@ func judgeLoss(h Here, seen []Seen) Verdict {
 		words := fmt.Sprintf("there is %s to load, and %s, which followed this server, does not answer and may hold the data", h.Data, id)
 		return endWait(h, Verdict{Do: Wait, DataMissing: h.Data == Nothing, Words: words})
 	}
+	if h.Held && h.Data == Nothing {
+		// To start would be to serve nothing in the place of what was lost, without a word: a person decides.
+		return Verdict{Do: Refuse, DataMissing: true, Words: "it held keys when it last ran, there is nothing to load, and no replica holds them"}
+	}
 	return Verdict{Do: Start, Words: "no replica holds its data"}
 }
 

@@ -113,6 +113,7 @@ func forgetful(s *scene)                   { s.here.Known = nil }
 func patienceOver(s *scene)                { s.here.Late = true }
 func at(addr string) func(*scene)          { return func(s *scene) { s.here.Addr = addr } }
 func doubled(s *scene)                     { s.servers["a"] = s.servers["b"]; s.servers["a"].ID = "a" }
+func held(s *scene)                        { s.here.Held = true }
 func settled(s *scene)                     { s.here.Settled = true }
 func restarted(s *scene)                   { s.servers["a1"].LinkDown, s.servers["a2"].LinkDown = -1, -1 }
 func ahead(s *scene)                       { s.servers["a2"].Offset = 51 }
@@ -163,6 +164,11 @@ func TestJudge(t *testing.T) {
 		"most voters are gone, and each has an older copy":          {[]func(*scene){settled, silence("b", "c"), data(Snapshot), restarted}, Ask, "a1"},
 		"nobody answered for long, and there is an older copy":      {[]func(*scene){silence(everyone...), patienceOver, data(Snapshot)}, Start, ""},
 		"the replicas lost everything as well":                      {[]func(*scene){empty("a1", "a2")}, Start, ""},
+		"the replicas lost everything as well, and it held keys":    {[]func(*scene){empty("a1", "a2"), held}, Refuse, ""},
+		"it held keys, and has them":                                {[]func(*scene){empty("a1", "a2"), held, data(Log)}, Start, ""},
+		"it held keys, and an older copy is left":                   {[]func(*scene){empty("a1", "a2"), held, data(Snapshot)}, Start, ""},
+		"it held keys, and no replica was ever there":               {[]func(*scene){silence("a1", "a2"), forget("a1", "a2"), held, func(s *scene) { s.here.Known.Peers = s.here.Known.Peers[2:] }}, Refuse, ""},
+		"it held keys, and another took over":                       {[]func(*scene){promoted(everyone...), held}, Start, ""},
 		"one replica lost everything, the other has it":             {[]func(*scene){empty("a1")}, Ask, "a2"},
 		"one replica lost everything, the other does not answer":    {[]func(*scene){empty("a1"), silence("a2")}, Wait, ""},
 		"replicas that nobody knows any more are gone":              {[]func(*scene){silence("a1", "a2"), forget("a1", "a2")}, Start, ""},
@@ -196,7 +202,7 @@ func TestJudge(t *testing.T) {
 			if v.Do != c.do || v.ID != c.asked || v.Words == "" {
 				t.Errorf("%s %s: %s; want %s %s", v.Do, v.ID, v.Words, c.do, c.asked)
 			}
-			if awaits := strings.Contains(v.Words, "nothing to load") && strings.Contains(v.Words, "does not answer"); v.DataMissing != awaits {
+			if missing := strings.Contains(v.Words, "nothing to load") && (strings.Contains(v.Words, "no replica holds them") || strings.Contains(v.Words, "does not answer")); v.DataMissing != missing {
 				t.Errorf("dataMissing is %t: %s", v.DataMissing, v.Words)
 			}
 			if v.Do == Ask && v.Addr != "at "+v.ID {
