@@ -11,7 +11,7 @@ import (
 
 // Caches are what the area caches: its own kinds, and of the kinds of its children those that bear
 // the name of a cluster. All children and pods do, from when they are made; one that lost the
-// label is read live, see observe. Secrets, claims and revisions are read live always: few looks
+// label is read live, see observe. Secrets and revisions are read live always: few looks
 // need them, and Secrets of others are nothing to hold.
 func Caches() []kube.Cached {
 	ours := kube.HasLabel(valkeyv1.ClusterLabel)
@@ -19,5 +19,6 @@ func Caches() []kube.Cached {
 		{Of: &valkeyv1.ValkeyCluster{}}, {Of: &valkeyv1.ValkeyUpgrade{}},
 		{Of: &corev1.Service{}, Labels: ours}, {Of: &corev1.ConfigMap{}, Labels: ours}, {Of: &corev1.Pod{}, Labels: ours},
 		{Of: &policyv1.PodDisruptionBudget{}, Labels: ours}, {Of: &appsv1.StatefulSet{}, Labels: ours},
+		{Of: &corev1.PersistentVolumeClaim{}, Labels: ours},
 	}
 }

@@ -96,7 +96,13 @@ func (s *stage) startManager() {
 
 func (s *stage) create(name string) *valkeyv1.ValkeyCluster {
 	s.Helper()
+	return s.createWith(name, func(*valkeyv1.ValkeyCluster) {})
+}
+
+func (s *stage) createWith(name string, change func(*valkeyv1.ValkeyCluster)) *valkeyv1.ValkeyCluster {
+	s.Helper()
 	c := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
+	change(c)
 	if err := s.Create(s.Context(), c); err != nil {
 		s.Fatal(err)
 	}

@@ -26,6 +26,7 @@ func ClusterWakes(waker *kube.Waker) []kube.Wake {
 	return []kube.Wake{
 		kube.Child(&corev1.Service{}, owner), kube.Child(&corev1.ConfigMap{}, owner),
 		kube.Child(&policyv1.PodDisruptionBudget{}, owner), kube.Child(&appsv1.StatefulSet{}, owner),
+		{Name: "children", Of: &corev1.PersistentVolumeClaim{}, Find: clusterOf},
 		{Name: "pods", Of: &corev1.Pod{}, Find: clusterOf},
 		{Name: "upgrades", Of: &valkeyv1.ValkeyUpgrade{}, Find: upgraded},
 		{Name: "valkey", Waker: waker},
@@ -56,7 +57,7 @@ func UpgradeWakes() []kube.Wake {
 	}
 }
 
-// clusterOf is the cluster whose name a pod bears. Whether the pod is really its own is for
+// clusterOf is the cluster whose name a pod or a claim bears. Whether it is really its own is for
 // the observer to find out.
 func clusterOf(_ context.Context, _ read.Reader, pod client.Object) []read.Key {
 	name := pod.GetLabels()[valkeyv1.ClusterLabel]
@@ -85,6 +86,7 @@ func Indexes() []kube.Index {
 		{Of: &valkeyv1.ValkeyUpgrade{}, Name: observe.ByOwner, Values: ownerOf},
 		{Of: &corev1.Pod{}, Name: observe.ByCluster, Values: labelledCluster},
 		{Of: &appsv1.StatefulSet{}, Name: observe.ByCluster, Values: labelledCluster},
+		{Of: &corev1.PersistentVolumeClaim{}, Name: observe.ByCluster, Values: labelledCluster},
 	}
 }
 

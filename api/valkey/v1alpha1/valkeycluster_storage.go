@@ -4,7 +4,7 @@ import "k8s.io/apimachinery/pkg/api/resource"
 
 // Persistence is what of a server outlives its pod.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.size) == has(oldSelf.size) && (!has(self.size) || quantity(self.size) == quantity(oldSelf.size))",message="the size of volumes is decided when a cluster is made; to grow one, edit its claim"
+// +kubebuilder:validation:XValidation:rule="quantity(has(self.size) ? string(self.size) : '8Gi').compareTo(quantity(has(oldSelf.size) ? string(oldSelf.size) : '8Gi')) >= 0",message="a volume can grow, but not shrink"
 // +kubebuilder:validation:XValidation:rule="has(self.storageClassName) == has(oldSelf.storageClassName) && (!has(self.storageClassName) || self.storageClassName == oldSelf.storageClassName)",message="the storage class is decided when a cluster is made"
 // +kubebuilder:validation:XValidation:rule="!self.enabled || !has(self.aof) || self.aof || has(self.rdb) && self.rdb",message="a volume without aof and rdb would hold no data"
 type Persistence struct {
@@ -13,7 +13,7 @@ type Persistence struct {
 	// +optional
 	// +kubebuilder:default=false
 	Enabled bool `json:"enabled"`
-	// size of each volume. Default 8Gi.
+	// size of each volume. It can grow while servers run, where the storage class allows it. Default 8Gi.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 	// storageClassName of the volumes. Default the default class of the Kubernetes cluster.

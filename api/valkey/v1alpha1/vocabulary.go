@@ -14,6 +14,10 @@ const (
 // blank, that data is lost, and the cluster is not made anew in silence.
 const FormedAnnotation = "valkey.statecraft.dev/formed"
 
+// ReleasedAnnotation on a claim says that its server was removed for good, with the proof that nothing
+// but copies was in it: the claim goes when its pod is gone.
+const ReleasedAnnotation = "valkey.statecraft.dev/released"
+
 // The ports of a server.
 const (
 	ClientPort = 6379

@@ -90,7 +90,7 @@ func (a Cluster) change(ctx context.Context, c *valkeyv1.ValkeyCluster, effect f
 	case cluster.RemoveShard:
 		return true, a.removeShard(ctx, c, e)
 	}
-	return false, nil
+	return a.changeClaim(ctx, c, effect)
 }
 
 // deletePod: if it were wrong, what the pod's server holds would be lost: so only this very
@@ -102,7 +102,7 @@ func (a Cluster) deletePod(ctx context.Context, c *valkeyv1.ValkeyCluster, e clu
 
 // removeShard: if it were wrong, the data of a shard would be lost: so only this very
 // StatefulSet in this very version goes, in whose pods nothing was seen. That it is the one is
-// looked at before the claims go, which have no version to go by.
+// looked at before its claims are released.
 func (a Cluster) removeShard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.RemoveShard) error {
 	if e.Proof == nil {
 		return fmt.Errorf("%s: %w", e, errUnproven)
@@ -110,13 +110,13 @@ func (a Cluster) removeShard(ctx context.Context, c *valkeyv1.ValkeyCluster, e c
 	set := &appsv1.StatefulSet{}
 	switch err := a.Live.Get(ctx, read.Key{Namespace: c.Namespace, Name: e.Child.Name}, set); {
 	case read.SaysGone(err, e.Child.Name):
-		return a.removeClaims(ctx, c, e.Shard)
+		return a.releaseClaims(ctx, c, e.Shard, 0)
 	case err != nil:
 		return kube.Classify(fmt.Errorf("read StatefulSet: %w", err))
 	case string(set.UID) != e.UID || set.ResourceVersion != e.Version:
 		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("remove StatefulSet %s: it was changed since", e.Child.Name)}
 	}
-	if err := a.removeClaims(ctx, c, e.Shard); err != nil {
+	if err := a.releaseClaims(ctx, c, e.Shard, 0); err != nil {
 		return err
 	}
 	return a.Children.Delete(ctx, set, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
@@ -193,6 +193,11 @@ func (a Cluster) applyShard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cl
 		return err
 	}
 	s.Spec.Replicas = ptr.To(int32(1 + e.Replicas)) //nolint:gosec // at most 6
+	if e.Proof != nil {
+		if err := a.releaseClaims(ctx, c, e.Shard, 1+e.Replicas); err != nil {
+			return err
+		}
+	}
 	return a.Children.Apply(ctx, s, types.UID(e.UID))
 }
 

@@ -21,12 +21,22 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
 
-// shard builds the StatefulSet that is to be applied.
+// shard builds the StatefulSet that is to be applied. The size in the claims of one that exists cannot be changed: larger
+// volumes are asked for claim by claim.
 func (a Cluster) shard(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild) (*appsv1.StatefulSet, error) {
 	is, err := a.live(ctx, c, e)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	s, err := a.wanted(ctx, c, e, is)
+	if err == nil && is != nil {
+		spec.KeepVolumeSize(s, is)
+	}
+	return s, err
+}
+
+func (a Cluster) wanted(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.ApplyChild, is *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
+	switch {
 	case e.Template != "":
 		return a.asAsked(ctx, c, e, is)
 	case e.Keep:

@@ -62,6 +62,9 @@ func unreached(in input, d fsm.Decision) (fsm.Reason, string) {
 
 // unappliedEdit says that a child is not as the spec asks for.
 func unappliedEdit(in input) (fsm.Reason, string) {
+	if i := slices.IndexFunc(in.World.Claims, func(c Claim) bool { return c.within(in.World.Shape) && (c.Small || c.Resizing != "") }); i >= 0 {
+		return ReasonApplying, fmt.Sprintf("Claim %s does not have a volume of spec.persistence.size yet.", in.World.Claims[i].Name)
+	}
 	edited := slices.DeleteFunc(in.World.unapplied(), func(c Child) bool { return c.Current || isClosed(c) })
 	switch {
 	case len(edited) == 0:

@@ -16,6 +16,9 @@ func decideScalingUpStatefulSet(in input) fsm.Decision {
 	if c, taken := w.foreign(); taken {
 		return waitForName(c)
 	}
+	if d, waits := waitForOldClaims(in); waits {
+		return d
+	}
 	const words = "Waiting for the StatefulSets of new pods to be applied, and for the StatefulSet controller to see them."
 	if effects := growStatefulSets(in); len(effects) > 0 {
 		return fsm.Do(ReasonApplying, effects...).Because(words)

@@ -54,7 +54,7 @@ func decideRunning(in input) fsm.Decision {
 		return scales
 	}
 	reason, words := healthySummary(in)
-	words += contested(w)
+	words += contested(w) + volumeTrouble(w)
 	if effects := maintain(in); len(effects) > 0 {
 		return fsm.Do(reason, effects...).Because("%s", words)
 	}
@@ -147,6 +147,7 @@ func maintain(in input) (effects []fsm.Effect) {
 		}
 		effects = append(effects, e)
 	}
+	effects = append(effects, maintainClaims(in)...)
 	effects = append(effects, applyAccess(in)...)
 	effects = append(effects, applySettings(in)...)
 	upgrades, _ := requestUpgrade(in)

@@ -180,7 +180,22 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 	for range r.IntN(4) {
 		mishap(r, &w)
 	}
+	anyClaims(rand.New(rand.NewPCG(r.Uint64(), 1)), c, &w) //nolint:gosec // a stream of its own
 	return c, w
+}
+
+// anyClaims gives some clusters volumes, in any state, and those of servers that were removed.
+func anyClaims(r *rand.Rand, c *valkeyv1.ValkeyCluster, w *World) {
+	if r.IntN(6) > 0 {
+		return
+	}
+	c.Spec.Persistence.Enabled = true
+	w.Claims = claimsOf(Even(len(w.Shape)+1, 2))
+	for i := range w.Claims {
+		claim := &w.Claims[i]
+		claim.Released, claim.Leaving, claim.Small = r.IntN(3) == 0, r.IntN(8) == 0, r.IntN(16) == 0
+		claim.Used, claim.Resizing = claim.within(w.Shape) || r.IntN(4) == 0, pick(r, "", "", "", "", "Resizing")
+	}
 }
 
 // mishap changes one thing.

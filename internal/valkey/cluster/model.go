@@ -30,6 +30,7 @@ func Perform(w World, effect fsm.Effect) World {
 	case DeletePod:
 		deletePod(w.Nodes, e)
 	default:
+		performOnClaims(&w, effect)
 		performBeside(&w, effect)
 		command(w.Nodes, effect)
 	}
@@ -126,7 +127,7 @@ func startedNode(pod topology.Pod, image string) topology.Node {
 }
 
 func clone(w World) World {
-	w.Children, w.Nodes, w.Shape = slices.Clone(w.Children), slices.Clone(w.Nodes), slices.Clone(w.Shape)
+	w.Children, w.Nodes, w.Shape, w.Claims = slices.Clone(w.Children), slices.Clone(w.Nodes), slices.Clone(w.Shape), slices.Clone(w.Claims)
 	for i, n := range w.Nodes {
 		if n.Server != nil {
 			s := *n.Server

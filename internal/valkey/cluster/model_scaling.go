@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -139,5 +140,24 @@ func gossip(nodes topology.Nodes) {
 				by.Server.View[i].Shard = first[primary(n.Server)]
 			}
 		}
+	}
+}
+
+// performOnClaims is what an effect should do to claims.
+func performOnClaims(w *World, effect fsm.Effect) {
+	change := func(uid string, change func(*Claim)) {
+		for i := range w.Claims {
+			if w.Claims[i].UID == uid {
+				change(&w.Claims[i])
+			}
+		}
+	}
+	switch e := effect.(type) {
+	case DeleteClaim:
+		w.Claims = slices.DeleteFunc(w.Claims, func(c Claim) bool { return c.UID == e.UID })
+	case KeepClaim:
+		change(e.UID, func(c *Claim) { c.Released = false })
+	case GrowClaim:
+		change(e.UID, func(c *Claim) { c.Small = false })
 	}
 }

@@ -97,6 +97,7 @@ const (
 	ReasonNotApproved        fsm.Reason = "NotApproved"        // a person must approve status.plan
 	ReasonSpreading          fsm.Reason = "Spreading"          // a replica takes over because one machine has most of the primaries
 	ReasonScaling            fsm.Reason = "Scaling"            // the spec asks for another number of shards or replicas
+	ReasonOldClaims          fsm.Reason = "OldClaims"          // volumes of removed servers are deleted before others take their place
 	ReasonMoving             fsm.Reason = "Moving"             // slots are being moved
 	ReasonBalanced           fsm.Reason = "Balanced"           // every slot is where it should be
 	ReasonSlotsLost          fsm.Reason = "SlotsLost"          // a slot has no owner, or two

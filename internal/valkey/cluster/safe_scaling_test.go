@@ -121,7 +121,9 @@ func safeForget(in input, e Forget) error {
 // onlyCopy says that a server holds keys, and nobody that answers is seen to have them.
 func onlyCopy(in input, n topology.Node) bool {
 	owner, owned := in.World.Nodes.Shard(n.Shard).Owner()
-	if dismisses(in, n) && (!owned || leaves(in, owner)) {
+	count, _, _ := in.World.Nodes.Assigned()
+	slotless := !owned && count == topology.TotalSlots // a shard that has no slots yet: others own all
+	if dismisses(in, n) && !slotless && (!owned || leaves(in, owner)) {
 		return true
 	}
 	_, followed := in.World.Nodes.ByID(n.Server.Self().Follows)

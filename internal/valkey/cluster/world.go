@@ -32,6 +32,8 @@ type World struct {
 	Access Access `json:"access,omitzero"`
 	// Settings are those that are changed while servers run.
 	Settings Settings `json:"settings,omitzero"`
+	// Claims are those of the cluster's volumes, also of servers that were removed.
+	Claims []Claim `json:"claims,omitempty"`
 	// Nodes is every place there should be, by shard and ordinal; those without a
 	// pod have no UID.
 	Nodes topology.Nodes `json:"nodes,omitempty"`

@@ -81,6 +81,9 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	if err := o.applied(ctx, &w, c); err != nil {
 		return w, err
 	}
+	if w.Claims, err = o.claims(ctx, c); err != nil {
+		return w, err
+	}
 	w.Children, err = o.children(ctx, c, w)
 	return w, err
 }

@@ -51,7 +51,7 @@ func KindOf(obj Object) string {
 }
 
 // stamp lets a child bear the hash of what it is built as, whichever release of the
-// node program is in it: a new one is no reason to restart servers.
+// node program is in it, and whatever the size of its volumes: neither is a reason to restart servers.
 func stamp(obj Object) { Stamp.Put(obj, anyNodeProgram(obj)) }
 
 // Kept is what is kept of a child as it is built, outside upgrades: a budget that was closed
@@ -67,6 +67,9 @@ func Kept(want, live Object) Object {
 		return w
 	case *appsv1.StatefulSet:
 		s := *w // not as deep as the template, which is most of it
+		if l, is := live.(*appsv1.StatefulSet); is {
+			KeepVolumeSize(&s, l)
+		}
 		s.Spec.Template, s.Annotations = corev1.PodTemplateSpec{}, maps.Clone(w.Annotations)
 		for _, mark := range []string{ImageAnnotation, valkeyv1.TemplateAnnotation} {
 			delete(s.Annotations, mark)
@@ -84,6 +87,9 @@ func anyNodeProgram(obj Object) Object {
 	s = s.DeepCopy()
 	for i := range s.Spec.Template.Spec.InitContainers {
 		s.Spec.Template.Spec.InitContainers[i].Image = ""
+	}
+	for i := range s.Spec.VolumeClaimTemplates { // see KeepVolumeSize
+		s.Spec.VolumeClaimTemplates[i].Spec.Resources = corev1.VolumeResourceRequirements{}
 	}
 	return s
 }

@@ -2,6 +2,8 @@ package spec
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -61,10 +63,6 @@ func claims(c *valkeyv1.ValkeyCluster) []corev1.PersistentVolumeClaim {
 	if !p.Enabled {
 		return nil
 	}
-	size := resource.MustParse(defaultSize)
-	if p.Size != nil {
-		size = *p.Size
-	}
 	// NOTE: kind, phase and mode are said although they are defaults: server-side apply
 	// would see a StatefulSet whose claims differ, and those cannot be changed.
 	mode := corev1.PersistentVolumeFilesystem
@@ -73,22 +71,44 @@ func claims(c *valkeyv1.ValkeyCluster) []corev1.PersistentVolumeClaim {
 		ObjectMeta: metav1.ObjectMeta{Name: dataVolume, Labels: Labels(c)},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: size}},
+			Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: VolumeSize(c)}},
 			StorageClassName: p.StorageClassName,
 			VolumeMode:       &mode,
 		},
 	}}
 }
 
-// retention lets the volume of a replica that is removed by scaling go: with it an old
-// view of the cluster would come back. Those of a cluster that is deleted are the user's.
+// ClaimPlace is the shard and the ordinal that a claim of the cluster is for.
+func ClaimPlace(c *valkeyv1.ValkeyCluster, name string) (shard, ordinal int, is bool) {
+	n, err := fmt.Sscanf(strings.TrimPrefix(name, dataVolume+"-"+c.Name+"-"), "%d-%d", &shard, &ordinal)
+	return shard, ordinal, err == nil && n == 2 && name == ClaimName(c, shard, ordinal)
+}
+
+// KeepVolumeSize leaves the size in the claims of a StatefulSet as it is: it cannot be changed.
+func KeepVolumeSize(s, is *appsv1.StatefulSet) {
+	s.Spec.VolumeClaimTemplates = slices.Clone(s.Spec.VolumeClaimTemplates)
+	for i := range min(len(s.Spec.VolumeClaimTemplates), len(is.Spec.VolumeClaimTemplates)) {
+		s.Spec.VolumeClaimTemplates[i].Spec.Resources = is.Spec.VolumeClaimTemplates[i].Spec.Resources
+	}
+}
+
+// VolumeSize is the size of every volume.
+func VolumeSize(c *valkeyv1.ValkeyCluster) resource.Quantity {
+	if size := c.Spec.Persistence.Size; size != nil {
+		return *size
+	}
+	return resource.MustParse(defaultSize)
+}
+
+// retention never lets volumes go by scaling: whoever scales a StatefulSet by hand would lose their data. The manager
+// removes those of servers that it removed itself. Those of a cluster that is deleted are the user's.
 func retention(c *valkeyv1.ValkeyCluster) *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy {
 	if !c.Spec.Persistence.Enabled {
 		return nil
 	}
 	policy := &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 		WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
-		WhenScaled:  appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+		WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 	}
 	if c.Spec.Persistence.WhenDeleted == valkeyv1.DeleteVolumes {
 		policy.WhenDeleted = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
