@@ -87,6 +87,9 @@ func decideDegraded(in input) fsm.Decision {
 	if effects := applyAsks(in); len(effects) > 0 {
 		return fsm.Do(ReasonUpgrading, effects...).Because(degraded, doubt)
 	}
+	if repairs, is := repairStoppedShards(in); is {
+		return repairs
+	}
 	majority, gone := majorityLost(in)
 	if gone && takeoverCommand(in, in.World.Nodes.Owners()) != "" { // something is left, which a person can bring back
 		return waitAndMaintain(in, ReasonMajorityLost, majority)
@@ -100,7 +103,7 @@ func decideDegraded(in input) fsm.Decision {
 	if scales, pending := scale(in); pending && !scales.Waits() && approved(in) {
 		return scales
 	}
-	return waitAndMaintain(in, ReasonNodesMissing, fmt.Sprintf(degraded, doubt)+drainHint(in))
+	return waitAndMaintain(in, ReasonNodesMissing, fmt.Sprintf(degraded, doubt)+podTrouble(in.World)+drainHint(in))
 }
 
 // degraded says what is wrong with a cluster that stands.

@@ -150,7 +150,7 @@ type MakePasswords struct{}
 // MakeUpgrade asks for an upgrade to what the spec says.
 type MakeUpgrade struct{ Name, Image string }
 
-// DeleteUpgrade deletes the very upgrade that was seen at its end. If it were wrong, one
+// DeleteUpgrade deletes the very upgrade that was seen at its end, or that a newer spec replaces. If it were wrong, one
 // that is under way would be left in the middle.
 type DeleteUpgrade struct{ Name, UID, Version string }
 

@@ -93,6 +93,7 @@ const (
 	ReasonNodesMissing       fsm.Reason = "NodesMissing"       // a node is not ready or out of reach
 	ReasonMajorityLost       fsm.Reason = "MajorityLost"       // so many primaries do not answer that no replica can be elected; the message has the way out
 	ReasonAdjustingBudget    fsm.Reason = "AdjustingBudget"    // the disruption budget is closed or opened, as copies come and go
+	ReasonRepairing          fsm.Reason = "Repairing"          // pods that cannot run are replaced by what the edited spec asks for
 	ReasonHealing            fsm.Reason = "Healing"            // servers that were lost or moved are being brought back
 	ReasonNotApproved        fsm.Reason = "NotApproved"        // a person must approve status.plan
 	ReasonSpreading          fsm.Reason = "Spreading"          // a replica takes over because one machine has most of the primaries

@@ -61,7 +61,9 @@ func safeWriter(in input, e fsm.Effect) error {
 	if w.Reservation.State == reserve.Others && operates(in, e) && !replaces(in, e) {
 		return errors.New("acts under another's reservation")
 	}
-	if u, deletes := e.(DeleteUpgrade); deletes && !slices.ContainsFunc(w.Own, func(own OwnUpgrade) bool { return own.UID == u.UID && own.Ended }) {
+	if u, deletes := e.(DeleteUpgrade); deletes && !slices.ContainsFunc(w.Own, func(own OwnUpgrade) bool {
+		return own.UID == u.UID && (own.Ended || own.Name != ownName(in))
+	}) {
 		return errors.New("deletes an upgrade that is under way")
 	}
 	if _, forgets := e.(ForgetData); forgets && !w.dataLost() {
@@ -71,7 +73,8 @@ func safeWriter(in input, e fsm.Effect) error {
 		i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Name == d.Name && n.UID == d.UID && n.UID != "" })
 		neverRan := i >= 0 && !w.Formed && w.Nodes[i].NeverRan && w.Reservation.State == reserve.Ours
 		lost := i >= 0 && w.Nodes[i].DataMissing && slices.Contains(lostShards(in), w.Nodes[i].Shard) && in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Persistence.Enabled
-		if !neverRan && !lost || w.Nodes[i].Server != nil {
+		repaired := i >= 0 && shardRests(w, w.Nodes[i].Shard) && w.Nodes[i].Outdated && w.Reservation.State != reserve.Others
+		if !neverRan && !lost && !repaired || w.Nodes[i].Server != nil {
 			return errors.New("deletes a pod in which something may be")
 		}
 	}
@@ -80,7 +83,7 @@ func safeWriter(in input, e fsm.Effect) error {
 		if c.Foreign || a.UID != c.UID {
 			return errors.New("applies over somebody else's object")
 		}
-		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && !a.Keep && !unchanged(w, c, a) {
+		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && !a.Keep && !unchanged(w, c, a) && !shardRests(w, c.Shard) {
 			return errors.New("changes what a formed cluster runs")
 		}
 		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && a.Replicas < w.Shape[c.Shard] {
@@ -88,6 +91,13 @@ func safeWriter(in input, e fsm.Effect) error {
 		}
 	}
 	return nil
+}
+
+// shardRests says that no server of a shard runs, or is about to.
+func shardRests(w World, shard int) bool {
+	return !slices.ContainsFunc(w.Nodes.Shard(shard), func(n topology.Node) bool {
+		return n.Server != nil || n.Leaving || n.UID == "" || n.Trouble.MayRun || !n.Ended && !n.NeverRan
+	})
 }
 
 // heals says that an effect may be part of healing, which needs no reservation.

@@ -100,7 +100,8 @@ func shardsToRelabel(w World) []Child {
 }
 
 // requestUpgrade makes the upgrade that the spec asks for, and removes those that it asked for
-// before: one that has ended would be taken for the answer when the same is asked again.
+// before: one that has ended would be taken for the answer when the same is asked again, and one that is under way
+// brings servers to what nobody wants any more.
 func requestUpgrade(in input) (effects []fsm.Effect, words string) {
 	w := in.World
 	if in.Obj.Spec.Paused || !w.Formed {
@@ -108,7 +109,7 @@ func requestUpgrade(in input) (effects []fsm.Effect, words string) {
 	}
 	name := ownName(in)
 	for _, u := range w.Own {
-		if u.Name != name && u.Ended {
+		if u.Name != name && (u.Ended || mayRestart(in)) {
 			effects = append(effects, DeleteUpgrade{u.Name, u.UID, u.Version})
 		}
 	}
@@ -122,7 +123,7 @@ func requestUpgrade(in input) (effects []fsm.Effect, words string) {
 		}
 		return effects, words
 	}
-	if !mayRestart(in) {
+	if !mayRestart(in) || toRepair(w) {
 		return effects, ""
 	}
 	image, known := wantedImage(in)
