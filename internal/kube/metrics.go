@@ -39,13 +39,16 @@ var (
 	metricUnknown = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "statecraft_objects_unknown", Help: "Objects whose condition Ready is Unknown: what they depend on cannot be seen."},
 		[]string{"kind"})
+	metricUnavailable = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "statecraft_objects_unavailable", Help: "Objects whose condition Available is False: they do not do for others what they are for."},
+		[]string{"kind"})
 )
 
 // Metrics are the collectors of this package, for registration and for docs.
 func Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
 		metricPhase, metricTransitions, metricPhaseSeconds, metricPassSeconds,
-		metricEffectErrors, metricRefused, metricReentries, metricUnknown, metricLookErrors,
+		metricEffectErrors, metricRefused, metricReentries, metricUnknown, metricUnavailable, metricLookErrors,
 	}
 }
 
@@ -69,6 +72,7 @@ func initCounters[T Object[T], W any](m *fsm.Machine[T, W]) {
 	metricRefused.WithLabelValues(m.Kind)
 	metricReentries.WithLabelValues(m.Kind)
 	metricUnknown.WithLabelValues(m.Kind)
+	metricUnavailable.WithLabelValues(m.Kind)
 }
 
 func init() { metrics.Registry.MustRegister(Metrics()...) }

@@ -39,8 +39,17 @@ type known struct {
 
 // counted is under what an object is counted.
 type counted struct {
-	phase   meta.Phase
-	unknown bool // Ready is
+	phase       meta.Phase
+	unknown     bool // Ready is
+	unavailable bool // the kind has a condition Available, and it is False
+}
+
+func countedAs(p *meta.Progress) counted {
+	return counted{
+		phase:       p.Phase,
+		unknown:     apimeta.IsStatusConditionPresentAndEqual(p.Conditions, fsm.Ready, metav1.ConditionUnknown),
+		unavailable: apimeta.IsStatusConditionFalse(p.Conditions, "Available"),
+	}
 }
 
 // NewTrace makes the trace of one kind.
@@ -52,7 +61,7 @@ func NewTrace[T Object[T], W any](m *fsm.Machine[T, W], recorder events.EventRec
 func (t *Trace) at(key read.Key, p *meta.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	is := counted{p.Phase, apimeta.IsStatusConditionPresentAndEqual(p.Conditions, fsm.Ready, metav1.ConditionUnknown)}
+	is := countedAs(p)
 	was := t.known[key]
 	if was.isCounted && was.counted == is {
 		return
@@ -88,6 +97,9 @@ func (t *Trace) count(c counted, n float64) {
 	metricPhase.WithLabelValues(t.kind, string(c.phase), string(t.classOf(c.phase))).Add(n)
 	if c.unknown {
 		metricUnknown.WithLabelValues(t.kind).Add(n)
+	}
+	if c.unavailable {
+		metricUnavailable.WithLabelValues(t.kind).Add(n)
 	}
 }
 
