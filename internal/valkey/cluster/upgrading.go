@@ -99,20 +99,25 @@ func shardsToRelabel(w World) []Child {
 	})
 }
 
-// requestUpgrade makes the upgrade that the spec asks for, and removes those that it asked for
-// before: one that has ended would be taken for the answer when the same is asked again, and one that is under way
-// brings servers to what nobody wants any more.
+// removeFormerUpgrades removes the upgrades that the spec asked for before: one that has ended would be taken for the answer when
+// the same is asked again, and one that is under way brings servers to what nobody wants any more.
+func removeFormerUpgrades(in input, name string) (effects []fsm.Effect) {
+	for _, u := range in.World.Own {
+		if u.Name != name && (u.Ended || mayRestart(in)) {
+			effects = append(effects, DeleteUpgrade{u.Name, u.UID, u.Version})
+		}
+	}
+	return effects
+}
+
+// requestUpgrade makes the upgrade that the spec asks for, and removes those that it asked for before.
 func requestUpgrade(in input) (effects []fsm.Effect, words string) {
 	w := in.World
 	if in.Obj.Spec.Paused || !w.Formed {
 		return nil, ""
 	}
 	name := ownName(in)
-	for _, u := range w.Own {
-		if u.Name != name && (u.Ended || mayRestart(in)) {
-			effects = append(effects, DeleteUpgrade{u.Name, u.UID, u.Version})
-		}
-	}
+	effects = removeFormerUpgrades(in, name)
 	if _, wanted := editedShard(w); !wanted {
 		return effects, ""
 	}

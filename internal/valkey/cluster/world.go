@@ -207,9 +207,6 @@ func (w World) lacks() (why string, is bool) {
 	if i := slices.IndexFunc(w.Nodes, topology.Node.RefusesConnections); i >= 0 {
 		return w.Nodes[i].Name + " refuses connections", true
 	}
-	if n, apart := detachedNode(w); apart && w.Formed {
-		return n.Name + " has not joined the cluster", true
-	}
 	if why, is := w.unserved(); is && w.Formed {
 		return why, true
 	}
@@ -229,8 +226,11 @@ func (w World) lacks() (why string, is bool) {
 	return "", false
 }
 
-// unserved says that slots are not served, where everyone answers.
+// unserved says that a server has no part in the cluster, or, where everyone answers, that slots are not served.
 func (w World) unserved() (why string, is bool) {
+	if n, apart := detachedNode(w); apart {
+		return n.Name + " has not joined the cluster", true
+	}
 	if _, missing := w.missing(); missing {
 		return "", false
 	}

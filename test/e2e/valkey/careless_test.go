@@ -46,7 +46,7 @@ func TestCarelessDrains(t *testing.T) {
 		refused := 0
 		for _, node := range s.Bed.Nodes() {
 			out, err := s.Bed.Kubectl(s.T.Context(), "drain", node.Name(), "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=20s")
-			if err != nil && !strings.Contains(out, "disruption budget") {
+			if err != nil && !strings.Contains(out+err.Error(), "disruption budget") {
 				s.T.Fatalf("%v\n%s", err, out)
 			}
 			if err != nil {
