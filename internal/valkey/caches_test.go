@@ -20,7 +20,9 @@ func TestCachesShowWhatIsOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: valkeyv1.ValkeyClusterSpec{Masters: 3}}
+	of := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: valkeyv1.ValkeyClusterSpec{
+		Masters: 3, Persistence: valkeyv1.Persistence{Enabled: true},
+	}}
 	for _, child := range (spec.Builder{NodeImage: "node"}).Children(of, 3) {
 		if !c.Shows(child.(client.Object)) {
 			t.Errorf("%s %s is not cached", spec.KindOf(child), child.GetName())
@@ -28,15 +30,19 @@ func TestCachesShowWhatIsOurs(t *testing.T) {
 		if set, is := child.(*appsv1.StatefulSet); is && !c.Shows(&corev1.Pod{ObjectMeta: set.Spec.Template.ObjectMeta}) {
 			t.Errorf("pods of %s are not cached", set.Name)
 		}
+		if set, is := child.(*appsv1.StatefulSet); is && !c.Shows(&corev1.PersistentVolumeClaim{ObjectMeta: set.Spec.VolumeClaimTemplates[0].ObjectMeta}) {
+			t.Errorf("claims of %s are not cached", set.Name)
+		}
 	}
 	for _, other := range []client.Object{
 		&corev1.Service{}, &corev1.ConfigMap{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &appsv1.StatefulSet{},
+		&corev1.PersistentVolumeClaim{},
 	} {
 		if c.Shows(other) {
 			t.Errorf("every %T of the cluster is cached", other)
 		}
 	}
-	for _, live := range []client.Object{&corev1.Secret{}, &corev1.PersistentVolumeClaim{}, &appsv1.ControllerRevision{}} {
+	for _, live := range []client.Object{&corev1.Secret{}, &appsv1.ControllerRevision{}} {
 		if c.Check(live) == nil {
 			t.Errorf("%T is cached; it is to be read live", live)
 		}
