@@ -13,7 +13,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube"
 )
 
-// The rights of requesters are asked for, and the policies that check who they are are looked at.
+// The rights of requesters are asked for, and the policies are looked at that check who they are.
 //
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,verbs=list

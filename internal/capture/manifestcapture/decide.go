@@ -69,21 +69,29 @@ func decidePreparing(in input) fsm.Decision {
 	if d, stops := decideVolumes(in); stops {
 		return d
 	}
-	if in.Obj.Spec.IncludeSecrets {
-		switch w.Keys {
-		case KeysUsable:
-		case KeysMissing:
-			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and there is no key; create Secret statecraft-capture-keys in the operator's namespace, with an entry of 32 bytes and the entry active, which names it.")
-		case KeysInvalid:
-			return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and Secret statecraft-capture-keys of the operator's namespace is not valid; it needs an entry of 32 bytes, and the entry active, which names it.")
-		default:
-			return notLooked()
-		}
+	if d, stops := decideKeys(in); stops {
+		return d
 	}
 	if w.Moment == "" {
 		return notLooked()
 	}
 	return fsm.Fire(Chosen, ReasonMomentChosen)
+}
+
+// decideKeys looks for the key by which Secrets are encrypted.
+func decideKeys(in input) (d fsm.Decision, stops bool) {
+	if !in.Obj.Spec.IncludeSecrets {
+		return d, false
+	}
+	switch in.World.Keys {
+	case KeysUsable:
+		return d, false
+	case KeysMissing:
+		return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and there is no key; create Secret statecraft-capture-keys in the operator's namespace, with an entry of 32 bytes and the entry active, which names it."), true
+	case KeysInvalid:
+		return refuse(capturev1.ReasonKeyMissing, "Secrets are only captured encrypted, and Secret statecraft-capture-keys of the operator's namespace is not valid; it needs an entry of 32 bytes, and the entry active, which names it."), true
+	}
+	return notLooked(), true
 }
 
 // decideVolumes looks at the captures that volumes names: a claim whose data was not captured
