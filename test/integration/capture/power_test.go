@@ -195,7 +195,7 @@ func TestTheRestorerDeletesNobodysClaims(t *testing.T) {
 		"makes a claim for no restore":             {func() error { return harness.Accepted(t, restorer, of("new", "")) }, others},
 		"tells a user's claim something":           {func() error { return status(theirs, told) }, others},
 		"deletes a claim that has its volume":      {func() error { return restorer.Delete(t.Context(), bound, client.DryRunAll) }, volumeless},
-		"calls it Pending, to delete it then":      {func() error { return status(bound, `{"status":{"phase":"Pending"}}`) }, phase},
+		"calls it Lost, to delete it then":         {func() error { return status(bound, `{"status":{"phase":"Lost"}}`) }, phase},
 		"makes a claim for a restore":              {func() error { return harness.Accepted(t, restorer, of("new", "VolumeRestoreRequest")) }, ""},
 		"tells the claim of a restore something":   {func() error { return status(waits, told) }, ""},
 		"deletes a claim that will have no volume": {func() error { return restorer.Delete(t.Context(), waits, client.DryRunAll) }, ""},
