@@ -85,14 +85,14 @@ func readFiles(dir string, names ...string) (map[string]string, error) {
 	}
 }
 
-// delivery is where the files of a directory are at the moment.
+// delivery names where the files of a directory are at the moment. The link is read and not followed: what it leads to may
+// be taken away while it is.
 func delivery(dir string) string {
-	for _, at := range []string{filepath.Join(dir, "..data"), dir} {
-		if path, err := filepath.EvalSymlinks(at); err == nil {
-			return path
-		}
+	if to, err := os.Readlink(filepath.Join(dir, "..data")); err == nil {
+		return to
 	}
-	return ""
+	path, _ := filepath.EvalSymlinks(dir) // no kubelet delivers it
+	return path
 }
 
 func readEach(dir string, names []string) (map[string]string, error) {
