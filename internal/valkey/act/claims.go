@@ -33,7 +33,7 @@ func (a Cluster) changeClaim(ctx context.Context, c *valkeyv1.ValkeyCluster, eff
 }
 
 // releaseClaims notes on the claims of a shard's servers, from an ordinal on, that these are removed for good. It comes
-// before they go: the proof is of what is seen in them now, and later nobody would know. If it were wrong, the data of a
+// before they go: the proof is of what is seen in them now, and later no server is left to ask. If it were wrong, the data of a
 // server would be lost, so it is done only with the proof that nothing but copies is in it.
 func (a Cluster) releaseClaims(ctx context.Context, c *valkeyv1.ValkeyCluster, shard, from int) error {
 	if !c.Spec.Persistence.Enabled {

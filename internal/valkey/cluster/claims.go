@@ -9,7 +9,7 @@ import (
 )
 
 // Volumes of servers that were removed would bring an old view of the cluster back: their claims go, once
-// their pods are gone. All others stay, whoever scales a StatefulSet by hand.
+// their pods are gone. All others stay, also when a person scales a StatefulSet by hand.
 
 // Claim is the claim of one server's volume.
 type Claim struct {

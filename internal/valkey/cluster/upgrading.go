@@ -100,7 +100,7 @@ func shardsToRelabel(w World) []Child {
 }
 
 // removeFormerUpgrades removes the upgrades that the spec asked for before: one that has ended would be taken for the answer when
-// the same is asked again, and one that is under way brings servers to what nobody wants any more.
+// the same is asked again, and one that is under way brings servers to what the spec no longer asks for.
 func removeFormerUpgrades(in input, name string) (effects []fsm.Effect) {
 	for _, u := range in.World.Own {
 		if u.Name != name && (u.Ended || mayRestart(in)) {

@@ -71,7 +71,7 @@ func (w *waiting) othersStop(ctx context.Context, view topology.Nodes) bool {
 			w.together = false
 		}
 	}
-	// One that nobody answers may be the one that is cut off: it waits a little longer than for an answer.
+	// A server that gets no answer at all may itself be cut off: it waits a few seconds before it believes that the others are gone.
 	if len(view) == 1 && time.Since(w.heard) <= aloneFor {
 		w.together = false
 	}

@@ -100,7 +100,7 @@ func VolumeSize(c *valkeyv1.ValkeyCluster) resource.Quantity {
 	return resource.MustParse(defaultSize)
 }
 
-// retention never lets volumes go by scaling: whoever scales a StatefulSet by hand would lose their data. The manager
+// retention never lets volumes go by scaling: a person who scales a StatefulSet by hand would lose its data. The manager
 // removes those of servers that it removed itself. Those of a cluster that is deleted are the user's.
 func retention(c *valkeyv1.ValkeyCluster) *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy {
 	if !c.Spec.Persistence.Enabled {

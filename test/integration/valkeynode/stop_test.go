@@ -133,7 +133,7 @@ func TestReady(t *testing.T) {
 	})
 }
 
-// Once a cluster was formed, a server without a copy of its shard is not ready, whoever runs beside it.
+// Once a cluster was formed, a server without a copy of its shard is not ready, whether or not a manager runs.
 func TestReadyInAFormedCluster(t *testing.T) {
 	t.Parallel()
 	forEachVersion(t, 30*time.Second, false, func(t *testing.T, c *cluster) {
@@ -179,7 +179,7 @@ func TestAPrimaryWaitsForACopyBeforeItStops(t *testing.T) {
 			t.Fatalf("%v: %s\n%s", err, handover.text(), c.story())
 		}
 		if owner, _ := c.mustOwner(t, 0); owner != follower || follower.keys(t.Context()) != stored {
-			t.Errorf("%s owns the slots; the heir has %d keys", owner.name, follower.keys(t.Context()))
+			t.Errorf("%s owns the slots; its replica has %d keys", owner.name, follower.keys(t.Context()))
 		}
 		c.removedTogether(t, follower, primary, flags)
 	})
