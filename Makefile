@@ -66,7 +66,7 @@ bench: ## Measure against the bare engine and print the table
 e2e: ## Test on real nodes (AREA=, LEVEL=core|full, GROUP= a word that names of tests begin with)
 	@hack/test e2e -p 1 -timeout 50m
 
-bed-up: ## Start a real cluster on this machine and print its kubeconfig (NODES=0 to 3, CSI=1)
+bed-up: ## Start a real cluster on this machine and say how to talk to it (NODES=0 to 3, CSI=1)
 	@$(BED) up -nodes $(NODES) $(if $(CSI),-csi)
 
 bed-down: ## Stop it, and leave nothing behind
@@ -78,5 +78,6 @@ bed-status: ## Show what runs
 bed-rounds: ## Start and stop it ten times, and compare the machine before and after
 	@STATECRAFT_BED_ROUNDS=10 go test ./test/bed/cmd/bed -count=1 -v -timeout 20m -run '^TestUpAndDownLeaveNothing'
 
-run: ## Run the manager against the bed (AREA=)
-	@hack/run
+# Its own process group gets Ctrl-C, and not make, which would complain of it.
+run: ## Run the managers against the bed until Ctrl-C (AREA=), and the restorer if it has a CSI driver
+	@exec bash -c 'set -m; hack/run || exit'

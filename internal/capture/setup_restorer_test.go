@@ -115,7 +115,7 @@ func TestUsersAreToldWhatTheAPIServerRefuses(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"VolumeRestoreRequest back r1: Normal NoClaim ToClaim: Idle → Claiming: The restorer makes the claim before the volume.",
+		"VolumeRestoreRequest back r1: Normal NoClaim ToClaim: The restorer makes the claim before the volume. (Idle → Claiming)",
 		"VolumeRestoreRequest back r1: Warning QuotaExceeded Claiming: ResourceQuota few does not allow persistentvolumeclaims data, " +
 			"which asks for persistentvolumeclaims=1: free some of it, or raise the quota.",
 	}, heard.events); diff != "" {

@@ -145,7 +145,7 @@ func TestDeletionIsSeenBlind(t *testing.T) {
 	b.world[off] = fsm.Do("Polish", effect("polish"))
 	b.world["Going"] = fsm.Do("Polish", effect("polish"))
 	b.blindBy = errDark
-	moved := []string{"get", "observe", "save", "event Normal Deleted Deleted: Off → Going: Deleting", "then found=true"}
+	moved := []string{"get", "observe", "save", "event Normal Deleted Deleted: Deleting (Off → Going)", "then found=true"}
 	for _, want := range [][]string{moved, {"get", "observe", "then found=true"}} {
 		if diff := cmp.Diff(want, b.pass(t)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

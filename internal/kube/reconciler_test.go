@@ -27,7 +27,7 @@ func TestAPassSavesBeforeItTells(t *testing.T) {
 	b.world[off] = fsm.Fire(press, "Pressed")
 	want := []string{
 		"get", "observe", "save",
-		"event Normal Pressed Press: Off → On", "then found=true", // one for the whole way
+		"event Normal Pressed Press: On. (Off → On)", "then found=true", // one for the whole way
 	}
 	if diff := cmp.Diff(want, b.pass(t)); diff != "" {
 		t.Errorf("first pass (-want +got):\n%s", diff)

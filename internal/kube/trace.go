@@ -24,6 +24,7 @@ import (
 type Trace struct {
 	kind     string
 	class    func(fsm.Hop) fsm.Class
+	doc      func(fsm.Hop) string
 	recorder events.EventRecorder // nil: no events
 
 	mu    sync.Mutex
@@ -54,7 +55,17 @@ func countedAs(p *meta.Progress) counted {
 
 // NewTrace makes the trace of one kind.
 func NewTrace[T Object[T], W any](m *fsm.Machine[T, W], recorder events.EventRecorder) *Trace {
-	return &Trace{kind: m.Kind, class: m.ClassOf, recorder: recorder, known: map[read.Key]known{}}
+	return &Trace{kind: m.Kind, class: m.ClassOf, doc: docOf(m), recorder: recorder, known: map[read.Key]known{}}
+}
+
+// docOf tells what the phase is for that a move, of the object or of a lane, leads to.
+func docOf[T Object[T], W any](m *fsm.Machine[T, W]) func(fsm.Hop) string {
+	return func(h fsm.Hop) string {
+		if h.Lane != "" {
+			return m.Lanes.Phases[h.To].Doc
+		}
+		return m.Phases[h.To].Doc
+	}
 }
 
 // at counts the object as it is, and no longer as it was.
@@ -159,7 +170,7 @@ func traceMoves[T Object[T], W any](t *Trace, in fsm.Input[T, W], s fsm.Step[T],
 		if t.class(last).Warns() {
 			kind = corev1.EventTypeWarning
 		}
-		t.event(n.Obj, kind, string(last.Reason), string(last.Event), inWords(way, p))
+		t.event(n.Obj, kind, string(last.Reason), string(last.Event), t.inWords(way, p))
 	}
 	traceStall(t, in.Obj.GetProgress(), n)
 }
@@ -191,8 +202,9 @@ func ways(hops []fsm.Hop) (ways [][]fsm.Hop) {
 	return ways
 }
 
-// inWords is the way that an object or a lane took.
-func inWords(way []fsm.Hop, p *meta.Progress) string {
+// inWords is why an object or a lane moved, as a sentence, and the way that it took. A move without words of its
+// own is explained by what is awaited now, or else by what its last phase is for.
+func (t *Trace) inWords(way []fsm.Hop, p *meta.Progress) string {
 	var through []string
 	if first := way[0]; first.From != "" {
 		through = append(through, string(first.From))
@@ -200,16 +212,14 @@ func inWords(way []fsm.Hop, p *meta.Progress) string {
 	for _, h := range way {
 		through = append(through, string(h.To))
 	}
-	note, why := strings.Join(through, " → "), way[len(way)-1].Message
-	if lane := way[0].Lane; lane != "" {
-		note = lane + ": " + note
-	} else if why == "" {
-		why = p.WaitingFor
+	path, last := strings.Join(through, " → "), way[len(way)-1]
+	why := last.Message
+	if last.Lane != "" {
+		path = "lane " + last.Lane + ": " + path
+	} else {
+		why = cmp.Or(why, p.WaitingFor)
 	}
-	if why != "" {
-		note += ": " + why
-	}
-	return note
+	return strings.TrimSpace(cmp.Or(why, t.doc(last)) + " (" + path + ")")
 }
 
 // traceProofs tells what was done that cannot be undone, and what was seen that allowed it.

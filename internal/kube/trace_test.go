@@ -196,14 +196,14 @@ func TestMovesInWords(t *testing.T) {
 		}
 		return told
 	}
-	if diff := cmp.Diff([]string{"Normal Created Created: Off: who turns it on?"}, events()); diff != "" {
+	if diff := cmp.Diff([]string{"Normal Created Created: who turns it on? (Off)"}, events()); diff != "" {
 		t.Error(diff)
 	}
 	b.world[off], b.world[on] = fsm.Fire(press, "Pressed"), fsm.Wait("Bright")
-	if diff := cmp.Diff([]string{"Normal Pressed Press: Off → On"}, events()); diff != "" {
+	if diff := cmp.Diff([]string{"Normal Pressed Press: On. (Off → On)"}, events()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"Normal Created Created: bulb: Lit"}, events()); diff != "" {
+	if diff := cmp.Diff([]string{"Normal Created Created: Lit. (lane bulb: Lit)"}, events()); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string(nil), events()); diff != "" {

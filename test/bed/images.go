@@ -3,11 +3,13 @@ package bed
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
 
 	"github.com/statecraft-dev/statecraft/test/bed/images"
+	"github.com/statecraft-dev/statecraft/test/bed/internal/archive"
 	"github.com/statecraft-dev/statecraft/test/bed/parts"
 )
 
@@ -17,8 +19,8 @@ func ProgramImage(ctx context.Context, tag, goPackage string) (string, error) {
 	return images.Program(ctx, tag, goPackage)
 }
 
-// LoadImages makes images of package images that are missing in the cache and loads them into every node. Pods
-// use them with imagePullPolicy Never.
+// LoadImages makes images of package images that are missing in the cache and loads them into every node, under all
+// their names. Nothing is pulled.
 func (b *Bed) LoadImages(ctx context.Context, tags ...string) error {
 	for _, tag := range tags {
 		if err := b.eachNode(func(n *Node) error { return n.importImage(ctx, tag) }); err != nil {
@@ -29,33 +31,41 @@ func (b *Bed) LoadImages(ctx context.Context, tags ...string) error {
 }
 
 // LoadImage loads a docker archive into every node.
-func (b *Bed) LoadImage(ctx context.Context, archive string) error {
-	return b.eachNode(func(n *Node) error { return n.importArchive(ctx, archive) })
+func (b *Bed) LoadImage(ctx context.Context, path string) error {
+	return b.eachNode(func(n *Node) error { return n.importArchive(ctx, path) })
 }
 
 func (n *Node) importImage(ctx context.Context, tag string) error {
-	archive, err := images.Archive(ctx, tag)
+	path, err := images.Archive(ctx, tag)
 	if err != nil {
 		return err
 	}
-	return n.importArchive(ctx, archive)
+	return n.importArchive(ctx, path, images.Names(tag)...)
 }
 
-func (n *Node) importArchive(ctx context.Context, archive string) error {
+// importArchive loads an archive under the given names, or under its own if there are none. The names are
+// written on the way, so that another name makes no other archive.
+func (n *Node) importArchive(ctx context.Context, path string, names ...string) error {
 	if err := n.awaitContainerd(ctx); err != nil {
 		return err
 	}
-	file, err := os.Open(archive)
+	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("open archive: %w", err)
 	}
 	defer func() { _ = file.Close() }()
+	image := io.Reader(file)
+	if len(names) > 0 {
+		renamed := archive.Renamed(file, names...)
+		defer func() { _ = renamed.Close() }()
+		image = renamed
+	}
 	cmd := n.Command(ctx, n.bed.program(parts.Containerd, "ctr"),
 		"--address", containerdSocket, "--namespace", "k8s.io", "images", "import", "-")
-	cmd.Stdin = file
+	cmd.Stdin = image
 	output, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("import %s into %s: %w: %s", archive, n.Name(), err, strings.TrimSpace(string(output)))
+		return fmt.Errorf("import %s into %s: %w: %s", path, n.Name(), err, strings.TrimSpace(string(output)))
 	}
 	return nil
 }

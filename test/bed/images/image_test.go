@@ -45,3 +45,21 @@ func TestEveryTagHasARecipe(t *testing.T) {
 		t.Errorf("an unknown image: %v", err)
 	}
 }
+
+// Docs and samples print published names; two images of one name would take it from each other.
+func TestNamesAreOfOneImage(t *testing.T) {
+	of := map[string]string{}
+	for _, tag := range All() {
+		for _, name := range Names(tag) {
+			if other, taken := of[name]; taken {
+				t.Errorf("%s and %s are both called %s", tag, other, name)
+			}
+			of[name] = tag
+		}
+	}
+	for tag, name := range published {
+		if of[name] != tag {
+			t.Errorf("%s is the name of %s, which is no image", name, tag)
+		}
+	}
+}

@@ -13,6 +13,23 @@ const (
 	ValkeyNode = "statecraft.local/valkey-node:dev"
 )
 
+// published are the names under which the world knows an image. Docs and samples print these, and the bed
+// has every image under both names.
+var published = map[string]string{
+	Busybox:  "busybox:1.36",
+	Valkey80: "valkey/valkey:8.0",
+	Valkey81: "valkey/valkey:8.1",
+	Valkey91: "valkey/valkey:9.1",
+}
+
+// Names are all names of an image on a node: its tag, and the published one if it has one.
+func Names(tag string) []string {
+	if name, has := published[tag]; has {
+		return []string{tag, name}
+	}
+	return []string{tag}
+}
+
 // programs are the images of commands of this repository.
 var programs = map[string]string{
 	Pause:      "./test/bed/images/pause",

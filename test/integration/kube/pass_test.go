@@ -232,7 +232,7 @@ func TestEventsTellMovesOnce(t *testing.T) {
 	s.wish(1, `{"spec":{"wish":"bright"}}`)
 	s.settled()
 	s.rests()
-	want := []string{"Normal Pressed/Press by statecraft-lamps of Lamp lamp-0: Off → On"}
+	want := []string{"Normal Pressed/Press by statecraft-lamps of Lamp lamp-0: On. (Off → On)"}
 	harness.Eventually(t, soon, poll, func() error {
 		var events eventsv1.EventList
 		if err := s.client.List(t.Context(), &events, client.InNamespace(s.namespace)); err != nil {

@@ -53,6 +53,9 @@ func main() {
 	}
 }
 
+// defaultDir is where hack/kubectl and hack/run look for the cluster.
+func defaultDir() string { return filepath.Join(os.TempDir(), "statecraft-cluster") }
+
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errUsage
@@ -63,7 +66,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	var o options
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	flags.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "statecraft-cluster"), "")
+	flags.StringVar(&o.dir, "dir", defaultDir(), "")
 	flags.IntVar(&o.nodes, "nodes", 1, "")
 	flags.BoolVar(&o.csi, "csi", false, "")
 	flags.StringVar(&o.level, "level", "full", "")

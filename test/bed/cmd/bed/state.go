@@ -12,7 +12,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/internal/process"
 )
 
-// state is what one command leaves for the next, and for scripts: they read Kubeconfig and Kubectl.
+// state is what one command leaves for the next, and for scripts: they read the lines of its strings.
 type state struct {
 	Supervisor process.Identity
 	Servers    map[string]process.Identity
@@ -20,6 +20,7 @@ type state struct {
 	Since      time.Time
 	Kubeconfig string
 	Kubectl    string
+	CSISocket  string // of the driver; empty without one
 	Ready      bool
 }
 

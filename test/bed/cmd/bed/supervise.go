@@ -80,6 +80,9 @@ func publish(b *bed.Bed, s state, o options) error {
 		return err
 	}
 	s.Kubeconfig, s.Kubectl, s.Ready = b.Kubeconfig(), filepath.Join(kube, "kubectl"), true
+	if csi := b.CSI(); csi != nil {
+		s.CSISocket = csi.Socket()
+	}
 	s.Servers = map[string]process.Identity{}
 	for name, pid := range b.PIDs() {
 		if s.Servers[name], err = process.Identify(pid); err != nil {

@@ -43,9 +43,30 @@ func up(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Up in %.1f s. Try:\n\n  export KUBECONFIG=%s\n  %s get nodes\n\nTake it down with: make bed-down\n",
-		time.Since(began).Seconds(), s.Kubeconfig, s.Kubectl)
+	fmt.Print(welcome(o, s, time.Since(began)))
 	return nil
+}
+
+// welcome says how to go on: with the wrapper for the cluster that make starts, by its files for any other.
+func welcome(o options, s state, took time.Duration) string {
+	kubectl := "hack/kubectl"
+	if o.dir != defaultDir() {
+		kubectl = s.Kubectl + " --kubeconfig=" + s.Kubeconfig
+	}
+	return fmt.Sprintf(`Up in %.1f s.
+
+  talk to it                   %s get %s
+  run the manager against it   make run
+  take it down                 make bed-down
+`, took.Seconds(), kubectl, whatToLookAt(o))
+}
+
+// whatToLookAt is something that the cluster has.
+func whatToLookAt(o options) string {
+	if o.nodes > 0 {
+		return "nodes"
+	}
+	return "namespaces"
 }
 
 // makeRoom sees to the past: a running cluster is refused, one that was killed is tidied up.

@@ -18,6 +18,12 @@ type Image struct {
 	Config Config
 }
 
+// What a docker archive says of its images, and where.
+const (
+	manifestName = "manifest.json"
+	repoTags     = "RepoTags"
+)
+
 // Config is how the image's program is run.
 type Config struct {
 	Entrypoint []string          `json:",omitempty"`
@@ -64,14 +70,14 @@ func (i Image) write(out io.Writer) error {
 	}
 	sum := sha256.Sum256(config)
 	configName := hex.EncodeToString(sum[:]) + ".json"
-	manifest, err := json.Marshal([]map[string]any{{"Config": configName, "RepoTags": []string{i.Tag}, "Layers": names}})
+	manifest, err := json.Marshal([]map[string]any{{"Config": configName, repoTags: []string{i.Tag}, "Layers": names}})
 	if err != nil {
 		return err
 	}
 	if err := add(writer, configName, File{Mode: 0o644, Content: config}); err != nil {
 		return err
 	}
-	if err := add(writer, "manifest.json", File{Mode: 0o644, Content: manifest}); err != nil {
+	if err := add(writer, manifestName, File{Mode: 0o644, Content: manifest}); err != nil {
 		return err
 	}
 	return writer.Close()
