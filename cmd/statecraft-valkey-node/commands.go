@@ -21,6 +21,7 @@ func run(ctx context.Context, args []string) error {
 	set.StringVar(&r.Live, "live", "", "configuration that is changed while servers run, if there is any")
 	set.StringVar(&r.Rendered, "rendered", "", "where to write the configuration of this server; default statecraft.conf in the data directory")
 	set.StringVar(&r.IP, "announce-ip", os.Getenv("POD_IP"), "address that others shall use; default $POD_IP")
+	set.StringVar(&r.Mark, "mark", "", "namespace/name/UID of the pod, by which the operator knows its server from others at its address")
 	set.DurationVar(&r.Patience, "patience", 0, "how long to wait for others before giving up; default four times the node timeout and 10s")
 	set.StringVar(&r.Held, "held", "", "file in which ready notes that the server has keys")
 	peers := set.String("peers", "", "host:port, comma-separated, where other servers may be found; a name stands for all its addresses")

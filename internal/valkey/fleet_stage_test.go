@@ -179,7 +179,9 @@ func (f *fleet) runPods(ctx context.Context, namespace string) error {
 		if f.at[string(pod.UID)] == "" {
 			n := len(f.at)
 			f.at[string(pod.UID)] = fmt.Sprintf("10.0.%d.%d", n/250, n%250+1)
-			f.of(pod.Labels[valkeyv1.ClusterLabel]).Start(f.at[string(pod.UID)]+":6379", "8.1.1")
+			servers, addr := f.of(pod.Labels[valkeyv1.ClusterLabel]), f.at[string(pod.UID)]+":6379"
+			servers.Start(addr, "8.1.1")
+			servers.Bear(addr, spec.MarkOf(pod))
 		}
 		ip := f.at[string(pod.UID)]
 		group.Go(func() error {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
@@ -125,6 +126,7 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) {
 		ip = fmt.Sprintf("10.0.0.%d", len(k.at)+1)
 		k.at[string(pod.UID)] = ip
 		k.servers.Start(ip+":6379", cmp.Or(k.version, "8.1.1"))
+		k.servers.Bear(ip+":6379", spec.MarkOf(pod))
 	}
 	pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, ip
 	pod.Status.PodIPs = []corev1.PodIP{{IP: ip}}

@@ -118,7 +118,7 @@ func (m *mover) look(ctx context.Context) error {
 	for i, at := range m.members {
 		g.Go(func() error {
 			server, err := m.servers.Ask(ctx, at.Addr)
-			if err != nil || server.ID != at.ID {
+			if err != nil || server.ID != at.ID || server.Mark != at.Mark {
 				return saying(at.Pod, errSilent)
 			}
 			m.nodes[i] = topology.Node{Pod: topology.Pod{Name: at.Pod, Addr: at.Addr, Shard: at.Shard}, Server: server}
@@ -161,7 +161,9 @@ func (m *mover) primary(shard int) (topology.Node, bool) {
 	return topology.Node{}, false
 }
 
-func targetOf(n topology.Node) wire.Target { return wire.Target{Addr: n.Addr, ID: n.Server.ID} }
+func targetOf(n topology.Node) wire.Target {
+	return wire.Target{Addr: n.Addr, ID: n.Server.ID, Mark: n.Server.Mark}
+}
 
 // saying names a pod and an error in words that may stand in a status.
 func saying(pod string, err error) error {

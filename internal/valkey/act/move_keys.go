@@ -171,6 +171,9 @@ func (m *mover) proven(ctx context.Context, g slotTransfer, counts map[int]int) 
 		if err != nil {
 			return classify(n.Name, err)
 		}
+		if server.Mark != n.Server.Mark {
+			return saying(n.Name, errSilent)
+		}
 		nodes = append(nodes, topology.Node{Pod: n.Pod, Server: server})
 	}
 	_, doubt := plan.ProveSetSlotNode(nodes, plan.Given{

@@ -28,7 +28,7 @@ func stocked(t *testing.T, version string) (*fake.Cluster, *mover) {
 		m.members = append(m.members, cluster.Place{Member: at, Shard: i / 2})
 	}
 	for _, at := range m.members[1:] {
-		must(t, c.Meet(ctx, target(at.Member), []string{m.members[0].Addr}))
+		must(t, c.Meet(ctx, target(at.Member), []wire.Target{target(m.members[0].Member)}))
 	}
 	c.Settle()
 	for i, at := range m.members {

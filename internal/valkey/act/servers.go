@@ -20,11 +20,11 @@ const atATime = 32 // servers that are told something at a time
 // sooner gossip is done.
 func (a Cluster) meet(ctx context.Context, e cluster.Meet) error {
 	return each(e.Introductions, func(i cluster.Introduction) error {
-		addrs := make([]string, 0, len(i.To))
+		others := make([]wire.Target, 0, len(i.To))
 		for _, to := range i.To {
-			addrs = append(addrs, to.Addr)
+			others = append(others, target(to))
 		}
-		return classify(i.Of.Pod, a.servers.Meet(ctx, target(i.Of), addrs))
+		return classify(i.Of.Pod, a.servers.Meet(ctx, target(i.Of), others))
 	})
 }
 
@@ -45,7 +45,7 @@ func each[V any](list []V, tell func(V) error) error {
 	return g.Wait()
 }
 
-func target(m cluster.Member) wire.Target { return wire.Target{Addr: m.Addr, ID: m.ID} }
+func target(m cluster.Member) wire.Target { return wire.Target{Addr: m.Addr, ID: m.ID, Mark: m.Mark} }
 
 // classify says whether it helps to try again, and names the pod in words that do
 // not change from try to try.

@@ -45,7 +45,7 @@ func (a Upgrade) failover(ctx context.Context, e upgrade.Failover) error {
 	if e.Proof == nil || !e.Proof.Of(plan.Server(e.To.ID)) || e.Proof.Forced() {
 		return fmt.Errorf("%s: %w", e, errUnproven)
 	}
-	return classify(e.To.Pod, a.Servers.Failover(ctx, wire.Target{Addr: e.To.Addr, ID: e.To.ID}, wire.Agreed))
+	return classify(e.To.Pod, a.Servers.Failover(ctx, wire.Target{Addr: e.To.Addr, ID: e.To.ID, Mark: e.To.Mark}, wire.Agreed))
 }
 
 // deletePod deletes a pod, to be made anew by the template of its StatefulSet. If it were

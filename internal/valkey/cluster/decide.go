@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -114,7 +115,11 @@ func waitForPods(w World) (fsm.Decision, bool) {
 		n := w.Nodes[i]
 		return fsm.Wait(ReasonPodsFailing, "pods", "valkey").In(recheck).Because("%s", n.Trouble.Words), true
 	}
-	return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("Waiting for every server to answer."), missing
+	words := "Waiting for every server to answer."
+	if i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Stranger != "" }); i >= 0 {
+		words = fmt.Sprintf("Waiting for every server to answer: %s %s.", w.Nodes[i].Name, w.Nodes[i].Silence())
+	}
+	return fsm.Wait(ReasonPodsStarting, "pods", "valkey").In(recheck).Because("%s", words), missing
 }
 
 // stuckPod is a pod that cannot start by a template that has been put right since: it

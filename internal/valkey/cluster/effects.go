@@ -154,8 +154,8 @@ type MakeUpgrade struct{ Name, Image string }
 // that is under way would be left in the middle.
 type DeleteUpgrade struct{ Name, UID, Version string }
 
-// Member is one server: the pod it runs in, where, and what it is called.
-type Member struct{ Pod, Addr, ID string }
+// Member is one server: the pod it runs in, where, what it is called, and the mark of its pod.
+type Member struct{ Pod, Addr, ID, Mark string }
 
 func (ApplyChild) effect()      {}
 func (Meet) effect()            {}
@@ -257,7 +257,7 @@ func (e Meet) String() string {
 }
 
 func memberOf(n topology.Node) Member {
-	return Member{Pod: n.Name, Addr: n.Addr, ID: n.Server.ID}
+	return Member{Pod: n.Name, Addr: n.Addr, ID: n.Server.ID, Mark: n.Server.Mark}
 }
 
 // Evidence implements fsm.Proven.

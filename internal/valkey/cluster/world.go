@@ -145,7 +145,7 @@ func (w World) dataLost() bool {
 // healthy says that nothing is left to wish for, or what is.
 func (w World) healthy() (doubt string, healthy bool) {
 	if n, missing := w.missing(); missing {
-		return subject(n) + " does not answer", false
+		return subject(n) + " " + n.Silence(), false
 	}
 	if n, unready := w.Nodes.Unready(); unready {
 		return n.Name + " is not ready", false

@@ -133,7 +133,7 @@ func (h *Handover) try(ctx context.Context, client servers, view topology.Nodes,
 	if spaced, _ := view.Spacing(); spaced > 0 {
 		within = oldAttempt
 	}
-	if err := client.Failover(ctx, wire.Target{Addr: to.Addr, ID: to.Server.ID}, wire.Agreed); err != nil {
+	if err := client.Failover(ctx, wire.Target{Addr: to.Addr, ID: to.Server.ID, Mark: to.Server.Mark}, wire.Agreed); err != nil {
 		h.say("%v", err)
 		return false
 	}

@@ -49,7 +49,7 @@ func trio(t *testing.T, version string) settled {
 		at = append(at, wire.Target{Addr: addr, ID: s.Start(addr, version)})
 	}
 	for i, one := range at[1:] {
-		if err := s.Meet(t.Context(), one, []string{primaryAddr}); err != nil {
+		if err := s.Meet(t.Context(), one, at[:1]); err != nil {
 			t.Fatal(err)
 		}
 		s.Settle()

@@ -25,6 +25,7 @@ type Run struct {
 	Live     string // file with what is changed while servers run, "" if there is none
 	Rendered string // file for the configuration of this one; "" is in the data directory
 	IP       string // what others shall call it
+	Mark     string // of the pod that it runs in; "" is none
 	// Peers are host:port where servers of the cluster may be found, as by the name of
 	// a headless Service.
 	Peers []string
@@ -100,7 +101,7 @@ func (r *Run) configure(version string) (config.Settings, string, error) {
 	if err != nil {
 		return settings, "", err
 	}
-	server := config.Server{Version: version, IP: r.IP, TLS: r.Access.TLSDir}
+	server := config.Server{Version: version, IP: r.IP, Mark: r.Mark, TLS: r.Access.TLSDir}
 	if err := r.users(&server, settings.Dir); err != nil {
 		return settings, "", err
 	}

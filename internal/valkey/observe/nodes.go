@@ -53,7 +53,8 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, of record
 				continue
 			}
 			n.Pod = podFacts(n.Pod, p)
-			n.Server, n.Refused = answers.Servers[n.Addr], answers.Refused[n.Addr] && alone(p)
+			n.Server, n.Stranger = answers.of(p)
+			n.Refused = answers.Refused[n.Addr] && alone(p)
 			if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
 				return nil, err
 			}

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
@@ -38,6 +40,8 @@ type Answers struct {
 	Servers map[string]*topology.Server
 	// Refused are the addresses at which nobody listens.
 	Refused map[string]bool
+	// Strangers are who answers at the address of a pod without being its server, in words.
+	Strangers map[string]string
 	// Keys is the print of what they were opened with, "" if they were open. Rotation is the
 	// number of the operator's own passwords, Doubt what is wrong with what the user brings.
 	Keys, Rotation, Doubt string
@@ -67,7 +71,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	ctx, cancel := context.WithTimeout(ctx, inAll)
 	defer cancel()
 	var mu sync.Mutex
-	answers := Answers{Servers: map[string]*topology.Server{}, Refused: map[string]bool{}}
+	answers := Answers{Servers: map[string]*topology.Server{}, Refused: map[string]bool{}, Strangers: map[string]string{}}
 	if keyed, is := servers.(Keyed); is {
 		keys := keyed.Keys()
 		answers.Keys, answers.Rotation, answers.Doubt = keys.Print(), keys.Rotation, keys.Doubt
@@ -76,7 +80,7 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atATime)
 	for i := range pods {
-		addr := addrOf(&pods[i])
+		addr, mark := addrOf(&pods[i]), spec.MarkOf(&pods[i])
 		if addr == "" {
 			continue
 		}
@@ -85,6 +89,8 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
+			case err == nil && server.Mark != mark:
+				answers.Strangers[addr] = strangerOf(server)
 			case err == nil:
 				answers.Servers[addr] = server
 			case errors.Is(err, wire.ErrConnectionRefused):
@@ -94,6 +100,26 @@ func (s Servers) Take(ctx context.Context, key read.Key) (Answers, error) {
 		})
 	}
 	return answers, g.Wait()
+}
+
+// of is what the server of a pod says, or who answers in its place.
+func (a Answers) of(p *corev1.Pod) (server *topology.Server, stranger string) {
+	addr := addrOf(p)
+	switch server = a.Servers[addr]; {
+	case server == nil:
+		return nil, a.Strangers[addr]
+	case server.Mark != spec.MarkOf(p): // another pod has had the address since
+		return nil, strangerOf(server)
+	}
+	return server, ""
+}
+
+// strangerOf names a server by the pod that it was started in.
+func strangerOf(s *topology.Server) string {
+	if s.Mark == "" {
+		return "a server that bears no pod's name"
+	}
+	return "the server of pod " + s.Mark
 }
 
 // Primaries are the addresses of those that own slots.
@@ -109,7 +135,7 @@ func (a Answers) Primaries() (addrs []string) {
 // Same says that two looks saw the same, but for offsets and counts: so a cluster at
 // rest does not change.
 func Same(a, b Answers) bool {
-	return a.Keys == b.Keys && a.Rotation == b.Rotation && a.Doubt == b.Doubt && a.Unstaged == b.Unstaged && maps.Equal(a.Refused, b.Refused) && maps.EqualFunc(a.Servers, b.Servers, (*topology.Server).Same)
+	return a.Keys == b.Keys && a.Rotation == b.Rotation && a.Doubt == b.Doubt && a.Unstaged == b.Unstaged && maps.Equal(a.Refused, b.Refused) && maps.Equal(a.Strangers, b.Strangers) && maps.EqualFunc(a.Servers, b.Servers, (*topology.Server).Same)
 }
 
 // Every is how often a cluster of so many servers is asked in this phase; 0 is not at

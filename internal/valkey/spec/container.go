@@ -3,6 +3,7 @@ package spec
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -80,11 +81,9 @@ func server(c *valkeyv1.ValkeyCluster) corev1.Container {
 		Image:           c.Spec.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{program, "run"},
-		Args: append([]string{"--config", configPath + "/" + ConfigFile, "--live", configPath + "/" + LiveFile, "--held", held,
-			"--peers", fmt.Sprintf("%s.%s.svc:%d", NodesName(c), c.Namespace, valkeyv1.ClientPort)}, logOn(c)...),
-		Env: []corev1.EnvVar{{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{
-			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"},
-		}}},
+		Args: slices.Concat([]string{"--config", configPath + "/" + ConfigFile, "--live", configPath + "/" + LiveFile, "--held", held,
+			"--peers", fmt.Sprintf("%s.%s.svc:%d", NodesName(c), c.Namespace, valkeyv1.ClientPort)}, markArgs(), logOn(c)),
+		Env: podEnv(),
 		Ports: []corev1.ContainerPort{
 			{Name: "valkey", ContainerPort: valkeyv1.ClientPort, Protocol: corev1.ProtocolTCP},
 			{Name: "bus", ContainerPort: valkeyv1.BusPort, Protocol: corev1.ProtocolTCP},

@@ -73,7 +73,7 @@ func (n Nodes) judge(why func(by, of Node) string) (doubt string, sound bool) {
 		return "no node was seen", false
 	}
 	if m, silent := n.Silent(); silent {
-		return m.Name + " does not answer", false
+		return m.Name + " " + m.Silence(), false
 	}
 	for _, of := range n {
 		for _, by := range n {

@@ -13,6 +13,9 @@ type Node struct {
 	Server *Server `json:"server,omitempty"`
 	// Refused says that the pod's address refuses connections: no process listens there.
 	Refused bool `json:"refused,omitempty"`
+	// Stranger is who answers at the pod's address in its server's place: a dead node's pod keeps its address,
+	// and another pod may have it by now.
+	Stranger string `json:"stranger,omitempty"`
 }
 
 // MayRun says that it does not answer and is not known to have ended: a silent server may still run.
@@ -23,6 +26,14 @@ func (n Node) MayRun() bool {
 // RefusesConnections says that nobody listens at a pod whose container is not known to have ended: it has, and its kubelet has
 // not noticed, or it has begun, and its server has not.
 func (n Node) RefusesConnections() bool { return n.MayRun() && n.Refused }
+
+// Silence is how the server of a node that does not answer is silent.
+func (n Node) Silence() string {
+	if n.Stranger != "" {
+		return "does not answer: at its address " + n.Addr + " answers " + n.Stranger
+	}
+	return "does not answer"
+}
 
 // Pod is what Kubernetes says of one pod, or of one that should exist.
 type Pod struct {
@@ -61,7 +72,9 @@ const ExitDataMissing = 76
 
 // Server is what one server said, of itself and of all that it knows.
 type Server struct {
-	ID      string `json:"id"`
+	ID string `json:"id"`
+	// Mark names the pod that it was started in, and its UID; "" is one that was started without.
+	Mark    string `json:"mark,omitempty"`
 	ShardID string `json:"shardID,omitempty"`
 	Version string `json:"version,omitempty"`
 	Empty   bool   `json:"empty,omitempty"`  // it holds no key

@@ -33,8 +33,8 @@ type Failover struct {
 	Proof    plan.FailoverProof
 }
 
-// Member is one server: the pod it runs in, where, and what it is called.
-type Member struct{ Pod, Addr, ID string }
+// Member is one server: the pod it runs in, where, what it is called, and the mark of its pod.
+type Member struct{ Pod, Addr, ID, Mark string }
 
 func (DeletePod) effect() {}
 func (Failover) effect()  {}
@@ -43,7 +43,7 @@ func (e DeletePod) String() string { return "delete-pod " + e.Name }
 func (e Failover) String() string  { return fmt.Sprintf("failover %s from %s", e.To.Pod, e.From.Pod) }
 
 func memberOf(n topology.Node) Member {
-	return Member{Pod: n.Name, Addr: n.Addr, ID: n.Server.ID}
+	return Member{Pod: n.Name, Addr: n.Addr, ID: n.Server.ID, Mark: n.Server.Mark}
 }
 
 // Evidence implements fsm.Proven.

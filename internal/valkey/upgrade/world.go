@@ -172,7 +172,7 @@ func nodeBehind(shard topology.Nodes) (topology.Node, string) {
 	for _, n := range shard {
 		switch {
 		case n.Server == nil:
-			return n, "does not answer"
+			return n, n.Silence()
 		case !owned:
 			return n, "is without a primary that owns slots"
 		case n.Name != owner.Name:

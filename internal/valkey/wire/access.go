@@ -15,6 +15,14 @@ type Access struct {
 	// password is changed, servers differ in which they know. nil is nobody.
 	Login func() (user string, passwords []access.Password, err error)
 	TLS   *tls.Config
+
+	mark string // that the server at the other end must bear; "" is not to ask
+}
+
+// marked is the access to no server but the one that bears a mark.
+func (a Access) marked(mark string) Access {
+	a.mark = mark
+	return a
 }
 
 // NewClientWith returns a client without connections that logs on.
@@ -27,7 +35,7 @@ func NewClientWith(a Access) *Client {
 // Apply adds the access to the options of a client.
 func (a Access) Apply(o valkey.ClientOption) valkey.ClientOption {
 	o.TLSConfig = a.TLS
-	if a.Login != nil {
+	if a.Login != nil || a.mark != "" {
 		o.DialCtxFn = a.dial
 	}
 	return o

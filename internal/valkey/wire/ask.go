@@ -8,9 +8,10 @@ import (
 
 // answers is everything that Ask asks, in the words of the server.
 type answers struct {
-	id, shardID, nodes    string
-	info, cluster         string
-	shards, role, timeout any
+	id, shardID, nodes string
+	info, cluster      string
+	shards, role       any
+	settings           map[string]string
 }
 
 // server makes sense of the answers.
@@ -33,13 +34,14 @@ func (a answers) server() (*topology.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	timeout, err := parseSetting(a.timeout)
+	timeout, err := milliseconds(a.settings[nodeTimeout])
 	if err != nil {
 		return nil, err
 	}
 	info, cluster := ParseInfo(a.info), ParseInfo(a.cluster)
 	return &topology.Server{
 		ID:          a.id,
+		Mark:        a.settings[podMark],
 		ShardID:     a.shardID,
 		Version:     info["valkey_version"],
 		Empty:       !HoldsKeys(info),

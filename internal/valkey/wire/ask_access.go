@@ -25,7 +25,7 @@ func (c *Client) AskAccess(ctx context.Context, at Target) (*access.Server, erro
 	if _, err := c.self(ctx, at); err != nil {
 		return nil, err
 	}
-	replies, err := c.do(ctx, at.Addr,
+	replies, err := c.do(ctx, at,
 		[]string{"ACL", "USERS"},
 		[]string{"CONFIG", "GET", primaryUser, primaryAuth, certificateFile, keyFile, authoritiesFile},
 		[]string{"ROLE"},
@@ -53,7 +53,7 @@ func (c *Client) accounts(ctx context.Context, at Target, s *access.Server, user
 	for _, u := range users {
 		commands = append(commands, []string{"ACL", "GETUSER", u})
 	}
-	replies, err := c.do(ctx, at.Addr, commands...)
+	replies, err := c.do(ctx, at, commands...)
 	if err != nil {
 		return err
 	}

@@ -24,9 +24,12 @@ type Client struct {
 	access Access
 
 	mu      sync.Mutex
-	clients map[string]*kept
+	clients map[route]*kept
 	swept   time.Time
 }
+
+// route is where connections lead: to whoever is at an address, or to the server there that bears a mark.
+type route struct{ addr, mark string }
 
 type kept struct {
 	valkey.Client
@@ -42,7 +45,7 @@ var (
 
 // NewClient returns a client without connections.
 func NewClient() *Client {
-	return &Client{dial: net.Dialer{Timeout: patience}, clients: map[string]*kept{}}
+	return &Client{dial: net.Dialer{Timeout: patience}, clients: map[route]*kept{}}
 }
 
 // Patient gives servers another time to connect and to answer than the second after which they
@@ -56,25 +59,25 @@ func (c *Client) Patient(within time.Duration) *Client {
 func (c *Client) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for addr, k := range c.clients {
-		delete(c.clients, addr)
+	for to, k := range c.clients {
+		delete(c.clients, to)
 		k.Close()
 	}
 }
 
 // do sends the commands to one server at once and returns its replies. The first
 // error of any of them is the error of all.
-func (c *Client) do(ctx context.Context, addr string, commands ...[]string) ([]valkey.ValkeyMessage, error) {
-	return c.doWithin(ctx, addr, c.dial.Timeout, commands)
+func (c *Client) do(ctx context.Context, at Target, commands ...[]string) ([]valkey.ValkeyMessage, error) {
+	return c.doWithin(ctx, at, c.dial.Timeout, commands)
 }
 
 // doWithin is do for commands that may take longer than an answer does.
-func (c *Client) doWithin(ctx context.Context, addr string, within time.Duration, commands [][]string) ([]valkey.ValkeyMessage, error) {
+func (c *Client) doWithin(ctx context.Context, at Target, within time.Duration, commands [][]string) ([]valkey.ValkeyMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	k, err := c.take(addr)
+	k, err := c.take(route{at.Addr, at.Mark})
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", addr, classify(err))
+		return nil, fmt.Errorf("connect to %s: %w", at.Addr, classify(err))
 	}
 	defer c.release(k)
 	batch := make(valkey.Commands, 0, len(commands))
@@ -86,7 +89,7 @@ func (c *Client) doWithin(ctx context.Context, addr string, within time.Duration
 	for i, result := range k.DoMulti(ctx, batch...) {
 		reply, err := result.ToMessage()
 		if err != nil {
-			return nil, fmt.Errorf("send %s to %s: %w", commands[i][0], addr, classify(err))
+			return nil, fmt.Errorf("send %s to %s: %w", commands[i][0], at.Addr, classify(err))
 		}
 		replies = append(replies, reply)
 	}
@@ -96,7 +99,7 @@ func (c *Client) doWithin(ctx context.Context, addr string, within time.Duration
 // classify gives the client's error its type. What is no reply of the server is
 // silence: the command may have been carried out or not.
 func classify(err error) error {
-	if errors.Is(err, ErrDenied) || errors.Is(err, ErrMalformed) {
+	if errors.Is(err, ErrDenied) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrOtherServer) {
 		return err // by whoever logged on
 	}
 	if reply := (*valkey.ValkeyError)(nil); errors.As(err, &reply) {
@@ -108,28 +111,28 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }
 
-// take returns the client for addr, and connects if there is none.
-func (c *Client) take(addr string) (*kept, error) {
+// take returns the client for a server, and connects if there is none.
+func (c *Client) take(to route) (*kept, error) {
 	c.mu.Lock()
 	c.sweep(time.Now())
-	k, known := c.clients[addr]
+	k, known := c.clients[to]
 	if known {
 		k.busy++
 		c.mu.Unlock()
 		return k, nil
 	}
 	c.mu.Unlock()
-	made, err := valkey.NewClient(c.access.Apply(options(addr, c.dial))) // connects, so not under the lock
+	made, err := valkey.NewClient(c.access.marked(to.mark).Apply(options(to.addr, c.dial))) // connects, so not under the lock
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k, known = c.clients[addr]; known {
+	if k, known = c.clients[to]; known {
 		go made.Close()
 	} else {
 		k = &kept{Client: made}
-		c.clients[addr] = k
+		c.clients[to] = k
 	}
 	k.busy++
 	return k, nil
@@ -149,9 +152,9 @@ func (c *Client) sweep(now time.Time) {
 		return
 	}
 	c.swept = now
-	for addr, k := range c.clients {
+	for to, k := range c.clients {
 		if k.busy == 0 && now.Sub(k.used) > 2*idle {
-			delete(c.clients, addr)
+			delete(c.clients, to)
 			go k.Close()
 		}
 	}

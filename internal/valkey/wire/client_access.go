@@ -117,7 +117,7 @@ func (c *Client) Try(ctx context.Context, at Target, probes []access.Probe) (ask
 	for _, p := range probes {
 		commands = append(commands, append([]string{"ACL", "DRYRUN", p.User}, p.Words...))
 	}
-	replies, err := c.do(ctx, at.Addr, commands...)
+	replies, err := c.do(ctx, at, commands...)
 	if err != nil {
 		return nil, err
 	}

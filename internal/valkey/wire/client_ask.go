@@ -10,7 +10,11 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
-const nodeTimeout = "cluster-node-timeout"
+const (
+	nodeTimeout = "cluster-node-timeout"
+	// podMark is the setting in which a server bears the mark of its pod. Servers name it in their logs, and tell it to each other.
+	podMark = "cluster-announce-human-nodename"
+)
 
 // Ask implements Reader: one round trip. A connection that the server has ended since it was last used says
 // nothing about whether there is a server now, so then there is another.
@@ -31,7 +35,7 @@ func hungUp(err error) bool {
 }
 
 func (c *Client) askOnce(ctx context.Context, addr string) (*topology.Server, error) {
-	replies, err := c.do(ctx, addr,
+	replies, err := c.do(ctx, Target{Addr: addr},
 		[]string{"CLUSTER", "MYID"},
 		[]string{"CLUSTER", "MYSHARDID"},
 		[]string{"CLUSTER", "NODES"},
@@ -39,7 +43,7 @@ func (c *Client) askOnce(ctx context.Context, addr string) (*topology.Server, er
 		[]string{"INFO", "server", "persistence", "memory", "replication", "keyspace"},
 		[]string{"CLUSTER", "SHARDS"},
 		[]string{"ROLE"},
-		[]string{"CONFIG", "GET", nodeTimeout},
+		[]string{"CONFIG", "GET", nodeTimeout, podMark},
 	)
 	if err != nil {
 		return nil, err
@@ -50,10 +54,13 @@ func (c *Client) askOnce(ctx context.Context, addr string) (*topology.Server, er
 			return nil, fmt.Errorf("ask %s: %w: %w", addr, ErrMalformed, err)
 		}
 	}
-	for i, into := range []*any{&a.shards, &a.role, &a.timeout} {
+	for i, into := range []*any{&a.shards, &a.role} {
 		if *into, err = replies[5+i].ToAny(); err != nil {
 			return nil, fmt.Errorf("ask %s: %w: %w", addr, ErrMalformed, err)
 		}
+	}
+	if a.settings, err = replies[7].AsStrMap(); err != nil {
+		return nil, fmt.Errorf("ask %s: %w: %w", addr, ErrMalformed, err)
 	}
 	s, err := a.server()
 	if err != nil {

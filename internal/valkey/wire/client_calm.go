@@ -15,14 +15,14 @@ const (
 // to. Until then its clients wait, and whoever asked for the failover would go on to write down what it did, and to
 // look at everybody: on a small machine with the processors and the disk that the failover is waiting for. What
 // came of it is for the next look.
-func (c *Client) stayCalm(ctx context.Context, addr string) {
+func (c *Client) stayCalm(ctx context.Context, at Target) {
 	ctx, cancel := context.WithTimeout(ctx, calmFor)
 	defer cancel()
 	for {
 		if !wait(ctx, calmLooks) {
 			return
 		}
-		replies, err := c.do(ctx, addr, []string{"ROLE"})
+		replies, err := c.do(ctx, at, []string{"ROLE"})
 		if err != nil {
 			return
 		}

@@ -44,7 +44,7 @@ func (c *Client) RaiseEpoch(ctx context.Context, at Target, above int64) error {
 
 // waits says that a server does not say that it serves its clients at once.
 func (c *Client) waits(ctx context.Context, at Target) (bool, error) {
-	replies, err := c.do(ctx, at.Addr, []string{"INFO", "clients"})
+	replies, err := c.do(ctx, at, []string{"INFO", "clients"})
 	if err != nil {
 		return false, err
 	}

@@ -23,7 +23,7 @@ func (c *Client) Failover(ctx context.Context, at Target, mode FailoverMode) err
 	if err := c.tell(ctx, at, command); err != nil {
 		return err
 	}
-	c.stayCalm(ctx, at.Addr)
+	c.stayCalm(ctx, at)
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (c *Client) CountKeysInSlots(ctx context.Context, at Target, slots topology
 	for _, slot := range list {
 		commands = append(commands, []string{"CLUSTER", "COUNTKEYSINSLOT", strconv.Itoa(slot)})
 	}
-	replies, err := c.do(ctx, at.Addr, commands...)
+	replies, err := c.do(ctx, at, commands...)
 	counts := make(map[int]int, len(list))
 	for i, reply := range replies {
 		n, bad := reply.ToInt64()
@@ -43,7 +43,7 @@ func (c *Client) KeysInSlot(ctx context.Context, at Target, slot, most int) ([]s
 	if _, err := c.self(ctx, at); err != nil {
 		return nil, err
 	}
-	replies, err := c.do(ctx, at.Addr, []string{"CLUSTER", "GETKEYSINSLOT", strconv.Itoa(slot), strconv.Itoa(most)})
+	replies, err := c.do(ctx, at, []string{"CLUSTER", "GETKEYSINSLOT", strconv.Itoa(slot), strconv.Itoa(most)})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (c *Client) SlotMigrations(ctx context.Context, at Target) ([]topology.Slot
 	if _, err := c.self(ctx, at); err != nil {
 		return nil, err
 	}
-	replies, err := c.do(ctx, at.Addr, []string{"CLUSTER", "GETSLOTMIGRATIONS"})
+	replies, err := c.do(ctx, at, []string{"CLUSTER", "GETSLOTMIGRATIONS"})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (c *Client) setSlots(ctx context.Context, at Target, slots topology.Slots, 
 	g.SetLimit(sideBySide)
 	for _, command := range commands {
 		g.Go(func() error {
-			_, err := c.do(ctx, at.Addr, command)
+			_, err := c.do(ctx, at, command)
 			return err
 		})
 	}
@@ -151,7 +151,7 @@ func (c *Client) MigrateKeys(ctx context.Context, at Target, m Migration) error 
 	if len(commands) == 0 {
 		return nil
 	}
-	_, err = c.doWithin(ctx, at.Addr, c.dial.Timeout+time.Duration(len(commands))*m.Within, commands)
+	_, err = c.doWithin(ctx, at, c.dial.Timeout+time.Duration(len(commands))*m.Within, commands)
 	return err
 }
 

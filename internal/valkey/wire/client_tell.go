@@ -12,15 +12,21 @@ import (
 )
 
 // Meet implements Writer.
-func (c *Client) Meet(ctx context.Context, at Target, addrs []string) error {
+//
+// NOTE: who is met is whoever has the address. A server takes anybody into its cluster, also a blank one of another: so
+// each is asked right before who it is.
+func (c *Client) Meet(ctx context.Context, at Target, others []Target) error {
 	if _, err := c.self(ctx, at); err != nil {
 		return err
 	}
-	commands := make([][]string, 0, len(addrs))
-	for _, addr := range addrs {
-		host, port, err := net.SplitHostPort(addr)
+	commands := make([][]string, 0, len(others))
+	for _, other := range others {
+		host, port, err := net.SplitHostPort(other.Addr)
 		if err != nil {
-			return fmt.Errorf("meet %s: %w: %w", addr, ErrRefused, err)
+			return fmt.Errorf("meet %s: %w: %w", other.Addr, ErrRefused, err)
+		}
+		if err := c.verify(ctx, other); err != nil {
+			return err
 		}
 		commands = append(commands, []string{"CLUSTER", "MEET", host, port})
 	}
@@ -68,6 +74,22 @@ func (c *Client) SetNodeTimeout(ctx context.Context, at Target, timeout time.Dur
 	return c.tell(ctx, at, []string{"CONFIG", "SET", nodeTimeout, strconv.FormatInt(timeout.Milliseconds(), 10)})
 }
 
+// verify fails if the server at an address is not the one that is meant.
+func (c *Client) verify(ctx context.Context, at Target) error {
+	replies, err := c.do(ctx, at, []string{"CLUSTER", "MYID"})
+	if err != nil {
+		return err
+	}
+	id, err := replies[0].ToString()
+	if err != nil {
+		return fmt.Errorf("ask %s: %w: %w", at.Addr, ErrMalformed, err)
+	}
+	if id != at.ID {
+		return fmt.Errorf("tell %s: %w", at.Addr, ErrOtherServer)
+	}
+	return nil
+}
+
 // self looks who answers before anything is told, and what that one is now.
 func (c *Client) self(ctx context.Context, at Target) (topology.Peer, error) {
 	view, err := c.view(ctx, at)
@@ -79,7 +101,7 @@ func (c *Client) self(ctx context.Context, at Target) (topology.Peer, error) {
 
 // view is self, and all that the server sees.
 func (c *Client) view(ctx context.Context, at Target) (*topology.Server, error) {
-	replies, err := c.do(ctx, at.Addr, []string{"CLUSTER", "NODES"})
+	replies, err := c.do(ctx, at, []string{"CLUSTER", "NODES"})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +120,7 @@ func (c *Client) view(ctx context.Context, at Target) (*topology.Server, error) 
 }
 
 func (c *Client) tell(ctx context.Context, at Target, commands ...[]string) error {
-	_, err := c.do(ctx, at.Addr, commands...)
+	_, err := c.do(ctx, at, commands...)
 	return err
 }
 

@@ -97,6 +97,9 @@ func patient() *Client { return NewClient().Patient(time.Minute) }
 
 func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
 
+// podOf is the mark of a server.
+func podOf(id string) string { return "shop/web-0-0/" + id[:8] }
+
 // alone is all that a blank server answers.
 func alone(id string) map[string]string {
 	return map[string]string{
@@ -105,10 +108,10 @@ func alone(id string) map[string]string {
 		"CLUSTER NODES":     bulk(id + " :6379@16379 myself,master - 0 0 0 connected\n"),
 		"CLUSTER INFO":      bulk("cluster_state:fail\r\n"),
 		"INFO server persistence memory replication keyspace": bulk("# Server\r\nvalkey_version:8.1.1\r\n"),
-		"CLUSTER SHARDS":                  "*1\r\n*4\r\n$5\r\nslots\r\n*0\r\n$5\r\nnodes\r\n*1\r\n*2\r\n$2\r\nid\r\n" + bulk(id),
-		"ROLE":                            "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n",
-		"CONFIG GET cluster-node-timeout": "*2\r\n$20\r\ncluster-node-timeout\r\n$4\r\n5000\r\n",
-		"CLUSTER MEET 10.0.0.2 6379":      "+OK\r\n",
+		"CLUSTER SHARDS": "*1\r\n*4\r\n$5\r\nslots\r\n*0\r\n$5\r\nnodes\r\n*1\r\n*2\r\n$2\r\nid\r\n" + bulk(id),
+		"ROLE":           "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n",
+		"CONFIG GET cluster-node-timeout cluster-announce-human-nodename": "*4\r\n" + bulk("cluster-node-timeout") + bulk("5000") + bulk(podMark) + bulk(podOf(id)),
+		"CONFIG GET cluster-announce-human-nodename":                      "*2\r\n" + bulk(podMark) + bulk(podOf(id)),
 	}
 }
 
@@ -120,18 +123,32 @@ func TestAskIsOneRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !server.Blank() || server.ID != ida || server.Version != "8.1.1" || server.Timeout != 5000 || server.OK {
+	if !server.Blank() || server.ID != ida || server.Version != "8.1.1" || server.Timeout != 5000 || server.OK || server.Mark != podOf(ida) {
 		t.Errorf("%+v", server)
 	}
 }
 
 func TestOnlyTheServerThatIsMeantIsTold(t *testing.T) {
-	s := newStub(t, alone(ida))
+	other := newStub(t, alone(idb))
+	host, port, _ := net.SplitHostPort(other.Addr().String())
+	answers := alone(ida)
+	answers["CLUSTER MEET "+host+" "+port] = "+OK\r\n"
+	s := newStub(t, answers)
 	c := patient()
 	defer c.Close()
-	addr := s.Addr().String()
-	if err := c.Meet(t.Context(), Target{Addr: addr, ID: idb}, []string{"10.0.0.2:6379"}); !errors.Is(err, ErrOtherServer) {
-		t.Errorf("error %v", err)
+	addr, met := s.Addr().String(), []Target{{Addr: other.Addr().String(), ID: idb, Mark: podOf(idb)}}
+	for name, tc := range map[string]struct {
+		at Target
+		to []Target
+	}{
+		"who is told is another":                      {Target{Addr: addr, ID: idb}, met},
+		"who is told is of another pod":               {Target{Addr: addr, ID: ida, Mark: podOf(idb)}, met},
+		"who is met is another":                       {Target{Addr: addr, ID: ida}, []Target{{Addr: met[0].Addr, ID: idc}}},
+		"who is met has its ID and is of another pod": {Target{Addr: addr, ID: ida}, []Target{{Addr: met[0].Addr, ID: idb, Mark: podOf(idc)}}},
+	} {
+		if err := c.Meet(t.Context(), tc.at, tc.to); !errors.Is(err, ErrOtherServer) {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 	s.mu.Lock()
 	heard := strings.Join(s.heard, "\n")
@@ -139,7 +156,7 @@ func TestOnlyTheServerThatIsMeantIsTold(t *testing.T) {
 	if strings.Contains(heard, "MEET") {
 		t.Errorf("the wrong server was told:\n%s", heard)
 	}
-	if err := c.Meet(t.Context(), Target{Addr: addr, ID: ida}, []string{"10.0.0.2:6379"}); err != nil {
+	if err := c.Meet(t.Context(), Target{Addr: addr, ID: ida, Mark: podOf(ida)}, met); err != nil {
 		t.Error(err)
 	}
 	if err := c.Replicate(t.Context(), Target{Addr: addr, ID: ida}, idb); !errors.Is(err, ErrRefused) {

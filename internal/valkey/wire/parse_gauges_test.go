@@ -39,14 +39,14 @@ func TestAnswersBecomeOneLook(t *testing.T) {
 	a := answers{
 		id: idb, shardID: "s", nodes: threeNodes, info: "valkey_version:9.1.2\r\nloading:0\r\nasync_loading:1\r\n" + primaryInfo,
 		cluster: "cluster_state:ok\r\ncluster_current_epoch:17\r\n", shards: shards, role: []any{"master", int64(1), []any{}},
-		timeout: []any{"cluster-node-timeout", "2000"},
+		settings: map[string]string{nodeTimeout: "2000", podMark: "shop/web-0-0/1"},
 	}
 	s, err := a.server()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.View, s.Attached = nil, nil
-	want := &topology.Server{ID: idb, ShardID: "s", Version: "9.1.2", Synced: true, OK: true, Timeout: 2000, Epoch: 17,
+	want := &topology.Server{ID: idb, Mark: "shop/web-0-0/1", ShardID: "s", Version: "9.1.2", Synced: true, OK: true, Timeout: 2000, Epoch: 17,
 		History: "h", Loading: true, MemoryLimit: 4096, Gauges: topology.Gauges{Offset: 42, Keys: 7, Memory: 2048, Dataset: 1024},
 		Open: []topology.OpenSlot{{Slot: 93, Peer: ida}, {Slot: 7000, Peer: ida, Importing: true}}}
 	if diff := cmp.Diff(want, s); diff != "" {

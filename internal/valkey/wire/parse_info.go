@@ -59,15 +59,11 @@ func ParseRole(answer any) (Role, error) {
 	return Role{}, fmt.Errorf("%w: %.40v is no role of a cluster", ErrMalformed, list[0])
 }
 
-// parseSetting reads CONFIG GET of one number: its name and its value.
-func parseSetting(answer any) (int, error) {
-	list, _ := answer.([]any)
-	if len(list) == 2 {
-		if text, ok := list[1].(string); ok {
-			if n, err := strconv.Atoi(text); err == nil {
-				return n, nil
-			}
-		}
+// milliseconds reads a setting that is a number of them.
+func milliseconds(value string) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %.40q is no number", ErrMalformed, value)
 	}
-	return 0, fmt.Errorf("%w: %.40v is not a setting and its number", ErrMalformed, answer)
+	return n, nil
 }

@@ -22,7 +22,7 @@ func (c *Client) Settings(ctx context.Context, at Target, names []string) (map[s
 		return nil, err
 	}
 	command := []string{"CONFIG", "GET"}
-	replies, err := c.do(ctx, at.Addr, append(command, names...))
+	replies, err := c.do(ctx, at, append(command, names...))
 	if err != nil {
 		return nil, err
 	}

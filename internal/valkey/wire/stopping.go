@@ -12,7 +12,7 @@ const StoppingClient = "statecraft-stopping"
 
 // Stopping says that the pod of the server at addr was told to stop.
 func (c *Client) Stopping(ctx context.Context, addr string) (bool, error) {
-	replies, err := c.do(ctx, addr, []string{"CLIENT", "LIST", "TYPE", "NORMAL"})
+	replies, err := c.do(ctx, Target{Addr: addr}, []string{"CLIENT", "LIST", "TYPE", "NORMAL"})
 	if err != nil {
 		return false, err
 	}

@@ -23,9 +23,9 @@ type Watcher interface {
 // Writer tells servers what to become. Every command names the end state, so that
 // repeating it is harmless, and is refused by a server that is not the one meant.
 type Writer interface {
-	// Meet makes the server introduce itself to those at the addresses: to be known
-	// by them, or to be seen anew by those that know it.
-	Meet(ctx context.Context, at Target, addrs []string) error
+	// Meet makes the server introduce itself to others: to be known by them, or to be seen anew by those
+	// that know it. Whoever else has one of their addresses by now is not met.
+	Meet(ctx context.Context, at Target, others []Target) error
 	// AddSlots makes the server, a primary, own slots that nobody owns.
 	AddSlots(ctx context.Context, at Target, slots topology.Slots) error
 	// SetNodeTimeout sets how long the server lets another be out of reach.
@@ -68,8 +68,10 @@ const (
 	Taken FailoverMode = "TAKEOVER"
 )
 
-// Target is one server: where it was seen, and what it is called.
+// Target is one server: where it was seen, what it is called, and the mark of its pod.
 type Target struct {
 	Addr string `json:"addr"`
 	ID   string `json:"id"`
+	// Mark is what the server at the other end of every connection must bear; "" is not to ask.
+	Mark string `json:"mark,omitempty"`
 }

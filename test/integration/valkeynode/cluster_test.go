@@ -142,15 +142,15 @@ func (c *cluster) form(t testing.TB) {
 // heard of it yet when it returns.
 func (c *cluster) joined(t testing.TB) {
 	t.Helper()
-	addrs := make([]string, 0, len(c.servers))
+	targets := make([]wire.Target, 0, len(c.servers))
 	for _, s := range c.servers {
 		c.eventually(t, func() error { _, err := c.client.Ask(t.Context(), s.addr()); return err })
-		addrs = append(addrs, s.addr())
+		targets = append(targets, c.target(t, s))
 	}
 	for i, s := range c.servers {
 		// NOTE: one that is introduced to itself may take an old word of its own for news,
 		// and be a primary and a replica at once.
-		c.must(t, c.client.Meet(t.Context(), c.target(t, s), slices.Concat(addrs[:i], addrs[i+1:])))
+		c.must(t, c.client.Meet(t.Context(), targets[i], slices.Concat(targets[:i], targets[i+1:])))
 		if i < primaries {
 			c.must(t, c.client.AddSlots(t.Context(), c.target(t, s), topology.Share(i, primaries)))
 		}

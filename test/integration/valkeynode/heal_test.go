@@ -49,13 +49,13 @@ func (c *cluster) heal(t testing.TB) {
 	t.Helper()
 	nodes := c.look(t.Context())
 	for _, by := range nodes {
-		var lost []string
+		var lost []wire.Target
 		for _, of := range nodes {
 			if by.Server == nil || of.Server == nil || by.Name == of.Name {
 				continue
 			}
 			if p, listed := by.Server.Peer(of.Server.ID); !listed || !p.Linked || p.Addr != of.Addr {
-				lost = append(lost, of.Addr)
+				lost = append(lost, wire.Target{Addr: of.Addr, ID: of.Server.ID})
 			}
 		}
 		if len(lost) > 0 {

@@ -165,7 +165,7 @@ func (c *cluster) adopt(t *testing.T, s *server, old wire.Target) {
 	if me.ID == old.ID {
 		t.Errorf("%s has its old name", s.name)
 	}
-	c.must(t, c.client.Meet(t.Context(), me, []string{primary.Addr}))
+	c.must(t, c.client.Meet(t.Context(), me, []wire.Target{primary}))
 	c.eventually(t, func() error { return c.client.Replicate(t.Context(), me, primary.ID) })
 }
 

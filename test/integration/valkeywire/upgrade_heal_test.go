@@ -81,12 +81,12 @@ func (h *healer) asks(f *fleet) *cluster.Upgrade {
 }
 
 func (h *healer) tell(ctx context.Context, f *fleet, effect fsm.Effect) (err error) {
-	at := func(m cluster.Member) wire.Target { return wire.Target{Addr: m.Addr, ID: m.ID} }
+	at := func(m cluster.Member) wire.Target { return wire.Target{Addr: m.Addr, ID: m.ID, Mark: m.Mark} }
 	switch e := effect.(type) {
 	case cluster.Meet:
 		for _, i := range e.Introductions {
 			for _, to := range i.To {
-				err = errors.Join(err, f.Meet(ctx, at(i.Of), []string{to.Addr}))
+				err = errors.Join(err, f.Meet(ctx, at(i.Of), []wire.Target{at(to)}))
 			}
 		}
 	case cluster.ApplyChild:

@@ -36,8 +36,8 @@ func (d serverCalls) Ask(ctx context.Context, addr string) (server *topology.Ser
 }
 
 // Meet implements wire.Writer.
-func (d serverCalls) Meet(ctx context.Context, at wire.Target, addrs []string) error {
-	return d.tell(ctx, "meet", func(ctx context.Context) error { return d.servers.Meet(ctx, at, addrs) })
+func (d serverCalls) Meet(ctx context.Context, at wire.Target, others []wire.Target) error {
+	return d.tell(ctx, "meet", func(ctx context.Context) error { return d.servers.Meet(ctx, at, others) })
 }
 
 // AddSlots implements wire.Writer.

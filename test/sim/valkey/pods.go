@@ -84,6 +84,7 @@ func (k *kubelet) run(pod *corev1.Pod) {
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	_, version, _ := strings.Cut(imageOf(pod), ":")
 	k.servers.Start(addrOf(pod), version)
+	k.servers.Bear(addrOf(pod), spec.MarkOf(pod))
 	k.running[addrOf(pod)] = pod.Name
 }
 

@@ -13,6 +13,7 @@ import (
 type Server struct {
 	Version string
 	IP      string // what others shall call it
+	Mark    string // of the pod that it runs in
 	TLS     string // directory of tls.crt, tls.key and ca.crt; "" is without TLS
 	Users   string // file of users; "" is without passwords
 	Primary Login  // what it presents to the primary that it replicates
@@ -58,6 +59,9 @@ func byVersion(version string) (list []setting) {
 func identity(s Server) (list []setting) {
 	if s.IP != "" {
 		list = append(list, setting{"cluster-announce-ip", s.IP, "Otherwise what others see depends on who was connected to first."})
+	}
+	if s.Mark != "" {
+		list = append(list, setting{"cluster-announce-human-nodename", s.Mark, "Whose server this is: another may have had this address before, or have it next."})
 	}
 	if s.Users != "" {
 		list = append(list,

@@ -33,7 +33,7 @@ func shard(t *testing.T) (c *Cluster, at map[string]wire.Target) {
 
 func form(t *testing.T, c *Cluster, at map[string]wire.Target) {
 	t.Helper()
-	must(t, c.Meet(t.Context(), at["r"], []string{"p"}))
+	must(t, c.Meet(t.Context(), at["r"], []wire.Target{at["p"]}))
 	c.Settle()
 	must(t, c.AddSlots(t.Context(), at["p"], topology.Range(0, topology.TotalSlots-1)))
 	c.Settle()

@@ -71,6 +71,9 @@ func (c *Cluster) name(s *server) {
 	s.alone()
 }
 
+// Bear lets the server at an address have been started in the pod with this mark.
+func (c *Cluster) Bear(addr, mark string) { c.set(addr, func(s *server) { s.mark = mark }) }
+
 // Stop takes the server at an address out of reach; Resume brings it back as it was.
 func (c *Cluster) Stop(addr string) { c.set(addr, func(s *server) { s.down = true }) }
 
@@ -130,7 +133,7 @@ func (c *Cluster) at(t wire.Target) (*server, error) {
 		return nil, fmt.Errorf("tell %s: %w", t.Addr, wire.ErrUnreachable)
 	case s.answers != nil:
 		return nil, fmt.Errorf("tell %s: %w", t.Addr, s.answers)
-	case s.id != t.ID:
+	case s.id != t.ID || t.Mark != "" && s.mark != t.Mark:
 		return nil, fmt.Errorf("tell %s: %w", t.Addr, wire.ErrOtherServer)
 	default:
 		return s, nil

@@ -12,10 +12,15 @@ import (
 
 // Meet implements wire.Writer. The server shakes hands anew even with one that it
 // knows: that is how it makes itself seen.
-func (c *Cluster) Meet(_ context.Context, at wire.Target, addrs []string) error {
+func (c *Cluster) Meet(_ context.Context, at wire.Target, others []wire.Target) error {
 	return c.tell(at, func(s *server) error {
-		for _, addr := range addrs {
-			s.met[addr] = true
+		for _, other := range others {
+			if _, err := c.at(other); err != nil {
+				return err
+			}
+		}
+		for _, other := range others {
+			s.met[other.Addr] = true
 		}
 		return nil
 	})

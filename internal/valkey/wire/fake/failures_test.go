@@ -25,7 +25,7 @@ func formed(t fataler, version string) (*Cluster, []wire.Target) {
 	for _, at := range targets {
 		c.set(at.Addr, func(s *server) { s.version = version })
 	}
-	err := c.Meet(ctx, targets[0], addrs(targets[1:]))
+	err := c.Meet(ctx, targets[0], targets[1:])
 	c.Settle()
 	for i := range 3 {
 		err = errors.Join(err, c.AddSlots(ctx, targets[2*i], topology.Share(i, 3)))
@@ -39,13 +39,6 @@ func formed(t fataler, version string) (*Cluster, []wire.Target) {
 		t.Fatal(err)
 	}
 	return c, targets
-}
-
-func addrs(targets []wire.Target) (list []string) {
-	for _, t := range targets {
-		list = append(list, t.Addr)
-	}
-	return list
 }
 
 func role(c *Cluster, at wire.Target) string {
@@ -74,7 +67,7 @@ func TestAFailoverTooEarlyComesToNothing(t *testing.T) {
 		}
 	}
 	c.Advance(2 * time.Minute) // the ban is over
-	if err := c.Meet(ctx, targets[1], []string{targets[0].Addr}); err != nil {
+	if err := c.Meet(ctx, targets[1], targets[:1]); err != nil {
 		t.Fatal(err)
 	}
 	pair := []Step{{From: targets[1].Addr, To: targets[0].Addr}, {From: targets[0].Addr, To: targets[1].Addr}}
@@ -204,9 +197,11 @@ func TestAddressesArePermuted(t *testing.T) {
 // A handshake with nobody is given up after the timeout, and not before.
 func TestHandshakesWithNobodyEnd(t *testing.T) {
 	c, targets := formed(t, "8.1.1")
-	if err := c.Meet(t.Context(), targets[0], []string{"10.0.9.9:6379"}); err != nil {
+	gone := wire.Target{Addr: "10.0.9.9:6379", ID: c.Start("10.0.9.9:6379", "8.1.1")}
+	if err := c.Meet(t.Context(), targets[0], []wire.Target{gone}); err != nil {
 		t.Fatal(err)
 	}
+	c.Kill(gone.Addr)
 	for _, is := range []struct {
 		after time.Duration
 		peers int

@@ -38,7 +38,7 @@ func TestAnyOrderOfMessagesEndsInAgreement(t *testing.T) {
 		ctx := context.Background()
 		c, targets := newServers(3)
 		for i, at := range targets {
-			if err := c.Meet(ctx, at, []string{targets[(i+1)%3].Addr}); err != nil {
+			if err := c.Meet(ctx, at, []wire.Target{targets[(i+1)%3]}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -77,7 +77,7 @@ func TestAnyOrderOfMessagesEndsInAgreement(t *testing.T) {
 func TestReplicationDialsAnAddress(t *testing.T) {
 	ctx := t.Context()
 	c, targets := newServers(2)
-	if err := c.Meet(ctx, targets[0], []string{targets[1].Addr}); err != nil {
+	if err := c.Meet(ctx, targets[0], targets[1:2]); err != nil {
 		t.Fatal(err)
 	}
 	c.Settle()

@@ -16,7 +16,7 @@ const nodeTimeout = "cluster-node-timeout"
 // look is what the server says when it is asked.
 func (c *Cluster) look(s *server) *topology.Server {
 	out := &topology.Server{
-		ID: s.id, ShardID: s.shardID, Version: s.version, Empty: s.keys() == 0, Synced: s.primary() || s.synced,
+		ID: s.id, Mark: s.mark, ShardID: s.shardID, Version: s.version, Empty: s.keys() == 0, Synced: s.primary() || s.synced,
 		OK: c.servable(s), Timeout: int(s.timeout().Milliseconds()), Epoch: s.epoch, History: s.history, Syncing: s.syncing,
 		Attached: c.attached(s), Gauges: topology.Gauges{Offset: s.offset, Keys: int64(s.keys())},
 	}

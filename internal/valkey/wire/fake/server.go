@@ -10,6 +10,7 @@ import (
 // server is one process: what it is, and how it sees the others.
 type server struct {
 	id, shardID, addr, version string
+	mark                       string // of the pod that it runs in
 	down                       bool
 	stopping                   bool                     // its pod was told to stop
 	over                       bool                     // it is down because its process ended

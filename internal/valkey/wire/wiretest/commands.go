@@ -50,11 +50,7 @@ func (s *script) tell(ctx context.Context, name string, words []string, named ma
 	at, other := s.one(words[0]), s.one(words[1])
 	switch name {
 	case "meet":
-		var addrs []string
-		for _, to := range s.numbered(words[1:]) {
-			addrs = append(addrs, to.Addr)
-		}
-		return s.Meet(ctx, at, addrs)
+		return s.Meet(ctx, at, s.numbered(words[1:]))
 	case "add-slots":
 		slots, err := topology.ParseSlots(words[1])
 		return errors.Join(err, s.AddSlots(ctx, at, slots))

@@ -22,11 +22,11 @@ func Form(ctx context.Context, c Cluster) error {
 		targets[i] = wire.Target{Addr: addr, ID: server.ID}
 	}
 	for i, at := range targets {
-		var addrs []string
+		var others []wire.Target
 		for _, step := range []int{1, 2, 4} {
-			addrs = append(addrs, c.Addrs[(i+step)%len(c.Addrs)])
+			others = append(others, targets[(i+step)%len(targets)])
 		}
-		if err := c.Meet(ctx, at, addrs); err != nil {
+		if err := c.Meet(ctx, at, others); err != nil {
 			return err
 		}
 	}
