@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	fenced    = regexp.MustCompile("(?ms)^```(yaml|console)\n(.*?)^```$")
-	firstName = regexp.MustCompile(`(?m)^  name: (.*)$`)
+	fenced   = regexp.MustCompile("(?ms)^```(yaml|console)\n(.*?)^```$")
+	fileName = regexp.MustCompile(`^# (\S+\.yaml)\n`)
 	// whatVaries are counts, versions, times, UIDs, and names that end in them, which are not the same twice.
 	whatVaries = regexp.MustCompile(`\b(web-\d+-\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+)*|\d+[smh](\d+s)?|[0-9]+/[0-9]+)\b`)
 )
@@ -23,21 +23,17 @@ var (
 const commandWithin = 7 * time.Minute
 
 // Tour does what a tour in docs/tours tells a new user to do, from top to bottom: manifests are saved under the name
-// of their first object, commands are run as they are printed, and what they answer is compared. The replacer brings
-// names of images to those of the bed, which pulls nothing.
-func Tour(t *testing.T, b *bed.Bed, name string, images *strings.Replacer) {
+// in their first line, commands are run as they are printed, and what they answer is compared.
+func Tour(t *testing.T, b *bed.Bed, name string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(t), "docs", "tours", name+".md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir, commands := t.TempDir(), 0
-	for _, block := range fenced.FindAllStringSubmatch(images.Replace(string(text)), -1) {
+	for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {
 		if block[1] == "yaml" {
-			path := filepath.Join(dir, firstName.FindStringSubmatch(block[2])[1]+".yaml")
-			if err := os.WriteFile(path, []byte(block[2]), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			save(t, dir, block[2])
 			continue
 		}
 		for _, step := range strings.Split("\n"+block[2], "\n$ ")[1:] {
@@ -47,6 +43,18 @@ func Tour(t *testing.T, b *bed.Bed, name string, images *strings.Replacer) {
 		}
 	}
 	Row(t, "%d commands of the page work as printed", commands)
+}
+
+// save saves a manifest under the name in its first line.
+func save(t *testing.T, dir, manifest string) {
+	t.Helper()
+	name := fileName.FindStringSubmatch(manifest)
+	if name == nil {
+		t.Fatalf("a manifest does not say in its first line under which name to save it:\n%s", manifest)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name[1]), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // follow runs a command as it is printed and compares its answer, but for what varies.

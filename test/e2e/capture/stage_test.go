@@ -25,9 +25,12 @@ import (
 // stage is a bed with a CSI driver, on which the manager and a restorer run.
 type stage struct{ *product.Stage }
 
-func newStage(t *testing.T) *stage {
+// newStage makes a stage, whose manager has these flags besides those that all tests give it.
+func newStage(t *testing.T, args ...string) *stage {
 	t.Helper()
-	s := &stage{product.NewStage(t, product.StageOptions{Area: area, Nodes: 1, With: []bed.Part{bed.CSI}, Images: []string{images.Busybox}})}
+	s := &stage{product.NewStage(t, product.StageOptions{
+		Area: area, Nodes: 1, With: []bed.Part{bed.CSI}, Images: []string{images.Busybox}, Args: args,
+	})}
 	run(t, s.Bed, "apply", "-f", filepath.Join(harness.Root(t), "config", "rbac", "capture-restorer"))
 	s.restorer()
 	s.Manager.Start()
