@@ -145,3 +145,17 @@ func route(address string) string {
 	}
 	return string(out)
 }
+
+// What up prints can be typed as it is: by the wrapper that knows the cluster of make, or by the cluster's own files.
+func TestUpSaysHowToGoOn(t *testing.T) {
+	s := state{Kubectl: "/parts/kubectl", Kubeconfig: "/elsewhere/kubeconfig"}
+	for want, o := range map[string]options{
+		" hack/kubectl get nodes\n":                                      {dir: defaultDir(), nodes: 1},
+		" hack/kubectl get namespaces\n":                                 {dir: defaultDir()},
+		" /parts/kubectl --kubeconfig=/elsewhere/kubeconfig get nodes\n": {dir: "/elsewhere", nodes: 1},
+	} {
+		if got := welcome(o, s, time.Second); !strings.Contains(got, want) || !strings.Contains(got, "make bed-down") {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+}
