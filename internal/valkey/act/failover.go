@@ -60,6 +60,9 @@ func (a Cluster) checkRefuses(ctx context.Context, c *valkeyv1.ValkeyCluster, na
 	if pod == nil {
 		return err
 	}
+	if !spec.ListensAlone(pod) {
+		return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("force a failover: a proxy may refuse connections in the place of %s", name)}
+	}
 	if pod.Status.PodIP != "" {
 		_, err = a.servers.Ask(ctx, net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(valkeyv1.ClientPort)))
 	}

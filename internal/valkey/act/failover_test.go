@@ -118,6 +118,8 @@ func TestAPrimaryIsPassedByOnlyIfItRefusesConnections(t *testing.T) {
 	candidate, proof := endedPrimary(t)
 	runs := podReader{pod: corev1.Pod{Status: corev1.PodStatus{PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{
 		{Name: "valkey", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}}}}
+	behindProxy := podReader{pod: *runs.pod.DeepCopy()}
+	behindProxy.pod.Annotations = map[string]string{"ambient.istio.io/redirection": "enabled"}
 	forced := []string{candidate.ID + ` by "FORCE"`}
 	for name, tc := range map[string]struct {
 		live    podReader
@@ -130,6 +132,7 @@ func TestAPrimaryIsPassedByOnlyIfItRefusesConnections(t *testing.T) {
 		"it answers":      {runs, nil, nil, fsm.Changed},
 		"it has moved":    {podReader{}, wire.ErrConnectionRefused, nil, fsm.Changed},
 		"it is silent":    {runs, wire.ErrUnreachable, nil, fsm.Changed},
+		"a proxy may":     {behindProxy, fmt.Errorf("%w: %w", wire.ErrUnreachable, wire.ErrConnectionRefused), nil, fsm.Changed},
 		"nobody knows":    {podReader{err: errors.New("the API server does not answer")}, wire.ErrConnectionRefused, nil, fsm.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
 )
 
@@ -16,7 +17,15 @@ func TestAnAddressIsNoIdentity(t *testing.T) {
 	servers := fake.New()
 	servers.Start("10.0.0.1:6379", "8.1.1")
 	before, _ := servers.Ask(t.Context(), "10.0.0.1:6379")
-	at := cluster.Member{Pod: "web-0-0", Addr: "10.0.0.1:6379", ID: "the one that was there"}
+	servers.Bear("10.0.0.1:6379", "shop/web-0-0/now")
+	before.Mark = "shop/web-0-0/now"
+	notTold(t, servers, before, cluster.Member{Pod: "web-0-0", Addr: "10.0.0.1:6379", ID: "the one that was there", Mark: before.Mark})
+	// Its ID came with a volume, and it is another pod's.
+	notTold(t, servers, before, cluster.Member{Pod: "web-0-0", Addr: "10.0.0.1:6379", ID: before.ID, Mark: "shop/web-0-0/before"})
+}
+
+func notTold(t *testing.T, servers *fake.Cluster, before *topology.Server, at cluster.Member) {
+	t.Helper()
 	for name, effect := range map[string]fsm.Effect{
 		"meet":             cluster.Meet{Introductions: []cluster.Introduction{{Of: at, To: []cluster.Member{{Addr: "10.0.0.2:6379"}}}}},
 		"add slots":        cluster.AddSlots{At: at, Slots: "0-99"},

@@ -54,7 +54,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, of record
 			}
 			n.Pod = podFacts(n.Pod, p)
 			n.Server, n.Stranger = answers.of(p)
-			n.Refused = answers.Refused[n.Addr] && alone(p)
+			n.Refused = answers.Refused[n.Addr] && spec.ListensAlone(p)
 			if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
 				return nil, err
 			}
@@ -92,14 +92,6 @@ func (o Cluster) answers(ctx context.Context, c *valkeyv1.ValkeyCluster, pods []
 		return Answers{}, fmt.Errorf("ask servers: %d pods are ready and none of them answers; the manager must reach port %d of pods", ready, valkeyv1.ClientPort)
 	}
 	return sample.Value, nil
-}
-
-// alone says that nobody but the server listens, and so refuses, in a pod: a proxy that a mesh has put there
-// may end while the server lives.
-func alone(p *corev1.Pod) bool {
-	return len(p.Spec.Containers) <= 1 && !slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
-		return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-	})
 }
 
 // howYoung is how old what the servers said may be.

@@ -79,20 +79,3 @@ func TestWhoRefusesIsLookedAtAnew(t *testing.T) {
 		t.Errorf("asked for what is younger than %v", a.asked)
 	}
 }
-
-// A proxy in a pod may end while the server lives.
-func TestAProxyIsNotTheServer(t *testing.T) {
-	always := corev1.ContainerRestartPolicyAlways
-	for name, tc := range map[string]struct {
-		spec  corev1.PodSpec
-		alone bool
-	}{
-		"the server alone":         {corev1.PodSpec{Containers: make([]corev1.Container, 1), InitContainers: make([]corev1.Container, 1)}, true},
-		"one beside it":            {corev1.PodSpec{Containers: make([]corev1.Container, 2)}, false},
-		"one that began before it": {corev1.PodSpec{Containers: make([]corev1.Container, 1), InitContainers: []corev1.Container{{RestartPolicy: &always}}}, false},
-	} {
-		if got := alone(&corev1.Pod{Spec: tc.spec}); got != tc.alone {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
