@@ -51,8 +51,8 @@ func Of(p *corev1.Pod) Trouble {
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			const words = "No node takes pod %s (%s). Add a node or free resources; kubectl describe pod -n %s %s says what is missing."
-			return Trouble{Reason: Unschedulable, Words: fmt.Sprintf(words, p.Name, Unschedulable, p.Namespace, p.Name)}
+			const words = "No node takes pod %s (%s)%s. Add a node, free resources or ask for less; kubectl describe pod -n %s %s says more."
+			return Trouble{Reason: Unschedulable, Words: fmt.Sprintf(words, p.Name, Unschedulable, doubts(c.Message), p.Namespace, p.Name)}
 		}
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {

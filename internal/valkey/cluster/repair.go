@@ -45,7 +45,8 @@ func toRepair(w World) bool {
 // stopped says that no server of a shard runs, and that nothing but another template will change that.
 func stopped(shard topology.Nodes) bool {
 	cannotRun := func(n topology.Node) bool {
-		return n.Server == nil && !n.Leaving && n.UID != "" && n.Trouble.Stopped() && (n.NeverRan || n.Ended)
+		ended := n.UID != "" && (n.NeverRan || n.Ended) || n.CannotBeMade()
+		return n.Server == nil && !n.Leaving && n.Trouble.Stopped() && ended
 	}
 	return len(shard) > 0 && !slices.ContainsFunc(shard, func(n topology.Node) bool { return !cannotRun(n) })
 }

@@ -26,6 +26,7 @@ type shelf struct {
 	configs  []corev1.ConfigMap
 	pods     []corev1.Pod
 	sets     []appsv1.StatefulSet
+	events   []corev1.Event
 }
 
 func (s shelf) Get(_ context.Context, key read.Key, obj client.Object, _ ...client.GetOption) error {
@@ -71,6 +72,9 @@ func (s shelf) List(_ context.Context, list client.ObjectList, opts ...client.Li
 	}
 	if sets, is := list.(*appsv1.StatefulSetList); is {
 		sets.Items = s.sets
+	}
+	if events, is := list.(*corev1.EventList); is {
+		events.Items = s.events
 	}
 	return nil
 }

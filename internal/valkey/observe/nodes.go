@@ -61,7 +61,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, of record
 			nodes = append(nodes, n)
 		}
 	}
-	return nodes, nil
+	return nodes, o.explainMissingPods(ctx, c, of, nodes)
 }
 
 // answers are what servers say, by address. That none of them answers, or none can be asked,

@@ -81,7 +81,7 @@ func TestPodsWithoutLabelAreNotGone(t *testing.T) {
 	if n := nodes[2]; n.UID != "" || n.Stray || n.MayRun() {
 		t.Errorf("a pod that does not exist is seen as %+v", n.Pod)
 	}
-	of.formed, o.Live = false, read.Live{} // which is not read
+	of.formed = false // then pods are not read live
 	if nodes, err = o.nodes(t.Context(), clusterOf(3, 3), of); err != nil || nodes[1].Stray {
 		t.Errorf("before the cluster is formed: %+v, %v", nodes, err)
 	}

@@ -66,6 +66,9 @@ type Pod struct {
 	Trouble podstate.Trouble `json:"trouble,omitzero"`
 }
 
+// CannotBeMade says that there is no such pod, and that the API server refuses one: a quota, say.
+func (p Pod) CannotBeMade() bool { return p.UID == "" && p.Trouble.Reason == podstate.FailedCreate }
+
 // ExitDataMissing is the exit code of a server that lost its data and was not started: no server that
 // followed it is known to have it.
 const ExitDataMissing = 76

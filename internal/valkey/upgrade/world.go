@@ -120,13 +120,13 @@ func (w World) intact() topology.Nodes {
 }
 
 // replaceable says that a pod is broken, may be deleted, and would come back by another
-// template.
+// template. One that cannot be made has nothing to delete.
 func (w World) replaceable(n topology.Node) bool {
-	if !isBroken(n) {
-		return false
-	}
 	if s, _ := w.shard(n.Shard); s.Template == w.Template {
 		return false
+	}
+	if !isBroken(n) {
+		return n.CannotBeMade()
 	}
 	_, doubt := proveBroken(w.Nodes, n)
 	return doubt == ""
