@@ -85,10 +85,17 @@ func (m *mover) begin(ctx context.Context) (done bool, err error) {
 		return true, nil
 	}
 	m.allowed.begin(time.Now())
-	if m.whole(moves) {
-		return false, m.send(ctx, moves)
+	whole, err := m.whole(ctx, moves)
+	switch {
+	case err != nil:
+		return false, err
+	case !whole:
+		return false, m.transferAll(ctx, m.batches(moves))
 	}
-	return false, m.transferAll(ctx, m.batches(moves))
+	if stops, err := m.stops(ctx, moves); stops || err != nil {
+		return false, errors.Join(err, wait(ctx))
+	}
+	return false, m.send(ctx, moves)
 }
 
 // moveSlots begins to move slots. If the work before ended early, its error is this

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
@@ -183,6 +184,55 @@ func TestAJobThatFailsIsSeen(t *testing.T) {
 	c.Settle()
 	if _, err := m.step(t.Context()); !errors.Is(err, errJob) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// failing is servers that remember jobs which came to nothing.
+type failing struct {
+	*fake.Cluster
+	attempts int
+}
+
+func (f failing) SlotMigrations(ctx context.Context, at wire.Target) ([]topology.SlotJob, error) {
+	jobs, err := f.Cluster.SlotMigrations(ctx, at)
+	for i := range f.attempts {
+		jobs = append(jobs, topology.SlotJob{State: topology.JobFailed, Created: time.Now().Unix() - int64(i)})
+	}
+	return jobs, err
+}
+
+// Jobs that fail again and again are given up: the slots go key by key, and lose nothing.
+func TestSlotsGoKeyByKeyAfterThreeFailures(t *testing.T) {
+	for attempts, whole := range map[int]bool{0: true, mostAttempts - 1: true, mostAttempts: false} {
+		c, m := stocked(t, "9.1.2")
+		m.servers = failing{c, attempts}
+		if _, err := m.step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		jobs, err := c.SlotMigrations(t.Context(), target(m.members[0].Member))
+		if must(t, err); (len(jobs) > 0) != whole {
+			t.Errorf("after %d failures there are %d jobs", attempts, len(jobs))
+		}
+		c.Settle()
+		if !whole {
+			finish(t, c, m)
+		}
+	}
+}
+
+// A server that is about to stop hands over first: no slots are sent to it, or by it.
+func TestNoSlotsAreSentByAServerThatStops(t *testing.T) {
+	for _, stops := range []int{0, 6} { // a source, and the target
+		c, m := stocked(t, "9.1.2")
+		c.TellToStop(m.members[stops].Addr)
+		if done, err := m.step(t.Context()); done || err != nil {
+			t.Fatalf("done %t, %v", done, err)
+		}
+		for _, at := range m.members {
+			if jobs, err := c.SlotMigrations(t.Context(), target(at.Member)); err != nil || len(jobs) > 0 {
+				t.Errorf("%s has jobs %v, %v", at.Pod, jobs, err)
+			}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -18,16 +19,53 @@ const (
 	jobs     = 16
 )
 
-// whole says that every server that would take part can move slots as a whole.
-func (m *mover) whole(moves []plan.Move) bool {
+// A source that failed so many times in a row, in the last while, sends its slots key by key.
+const (
+	mostAttempts = 3
+	lastWhile    = 15 * time.Minute
+)
+
+// whole says that slots are moved as a whole: every server that would take part can, and no source has failed at it again and
+// again. Key by key takes longer, and comes to an end whatever clients write meanwhile.
+func (m *mover) whole(ctx context.Context, moves []plan.Move) (bool, error) {
+	for _, n := range m.partakers(moves) {
+		if n.Server == nil || !wire.MovesWhole(n.Server.Version) {
+			return false, nil
+		}
+	}
+	for _, n := range m.partakers(moves) {
+		jobs, err := m.servers.SlotMigrations(ctx, targetOf(n))
+		if err != nil {
+			return false, err
+		}
+		if topology.FailedInARow(jobs, time.Now().Add(-lastWhile).Unix()) >= mostAttempts {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// stops says that a server that would take part is about to stop, and hands over first.
+func (m *mover) stops(ctx context.Context, moves []plan.Move) (bool, error) {
+	for _, n := range m.partakers(moves) {
+		if stops, err := m.servers.Stopping(ctx, n.Addr); stops || err != nil {
+			return stops, err
+		}
+	}
+	return false, nil
+}
+
+// partakers are the primaries that give or get slots; one that is not found is empty.
+func (m *mover) partakers(moves []plan.Move) (nodes topology.Nodes) {
 	for _, move := range moves {
 		for _, shard := range []int{move.From, move.To} {
-			if n, found := m.primary(shard); !found || !wire.MovesWhole(n.Server.Version) {
-				return false
+			n, _ := m.primary(shard)
+			if !slices.ContainsFunc(nodes, func(o topology.Node) bool { return o.Name == n.Name }) {
+				nodes = append(nodes, n)
 			}
 		}
 	}
-	return true
+	return nodes
 }
 
 // send tells every source to send what it has to give, one job after the other.

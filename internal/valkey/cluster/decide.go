@@ -143,7 +143,7 @@ func reflex(in input) (fsm.Decision, bool) {
 	turn := !heals || in.Obj.Status.Failures%2 == 0
 	if effects := adjustDisruptionBudget(in); turn && len(effects) > 0 && slices.Contains(standing, in.Obj.Status.Phase) {
 		return fsm.Do(ReasonAdjustingBudget, effects...).
-			Because("The manager adjusts the PodDisruptionBudget: no pod may be drained while a ready one has no copy of its shard."), true
+			Because("The manager adjusts the PodDisruptionBudget: no pod may be drained while a ready one has no copy of its shard, or while slots change hands."), true
 	}
 	return d, heals
 }

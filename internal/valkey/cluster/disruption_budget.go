@@ -14,7 +14,7 @@ const KindDisruptionBudget = "PodDisruptionBudget"
 const Closed = "closed"
 
 // adjustDisruptionBudget closes the disruption budget while a pod that Kubernetes calls ready has no copy of
-// its shard yet: Kubernetes would let the pod be drained that has the only one.
+// its shard yet, because Kubernetes would let the pod be drained that has the only one, and while slots move as a whole.
 func adjustDisruptionBudget(in input) []fsm.Effect {
 	w := in.World
 	c, found := w.child(isOwnBudget)
@@ -23,7 +23,7 @@ func adjustDisruptionBudget(in input) []fsm.Effect {
 		return nil
 	}
 	wanted := ""
-	if slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Ready && !hasCopy(w, n) }) {
+	if movesWholeSlots(in) || slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Ready && !hasCopy(w, n) }) {
 		wanted = Closed
 	}
 	if c.Template == wanted && (wanted == "" || c.Edited == "") {
@@ -43,6 +43,15 @@ func hasCopy(w World, n topology.Node) bool {
 		return true
 	}
 	return n.Server.Self().Follows == owner.Server.ID && n.Server.Synced && !n.Server.Syncing
+}
+
+// movesWholeSlots says that servers of 9.0 or later may be about to hand slots to each other by themselves. One that is
+// drained in that very moment would hand over to a replica that claims the slots as well.
+func movesWholeSlots(in input) bool {
+	phase := in.Obj.Status.Phase
+	return (phase == RebalancingSlots || phase == EvacuatingSlots) && slices.ContainsFunc(in.World.Nodes, func(n topology.Node) bool {
+		return n.Server != nil && !topology.Older(n.Server.Version, "9")
+	})
 }
 
 func isOwnBudget(c Child) bool { return c.Kind == KindDisruptionBudget && c.UID != "" && !c.Foreign }

@@ -2,6 +2,9 @@ package cluster
 
 import (
 	"testing"
+
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
 // A pod that Kubernetes calls ready and that has no copy of its shard keeps all others from
@@ -44,6 +47,23 @@ func TestAdjustDisruptionBudget(t *testing.T) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// Servers of 9.0 and later hand slots to each other by themselves: meanwhile none is drained.
+func TestNoPodIsDrainedWhileSlotsChangeHands(t *testing.T) {
+	for phase, moves := range map[fsm.Phase]bool{RebalancingSlots: true, EvacuatingSlots: true, WaitingForNewPods: false, Running: false} {
+		for _, version := range []string{"8.1.1", "9.1.2"} {
+			w, c := clone(made()[len(made())-1].world), newCluster()
+			c.Status.Phase, w.Reservation.State = phase, reserve.Ours
+			for i := range w.Nodes {
+				w.Nodes[i].Server.Version = version
+			}
+			d, acts := reflex(input{Obj: c, World: w})
+			if closes := acts && d.Reason == ReasonAdjustingBudget; closes != (moves && version == "9.1.2") {
+				t.Errorf("%s in %s: %s %v", version, phase, d.Reason, d.Do)
+			}
+		}
 	}
 }
 

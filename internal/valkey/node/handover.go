@@ -61,6 +61,8 @@ type servers interface {
 	wire.Reader
 	Failover(ctx context.Context, at wire.Target, mode wire.FailoverMode) error
 	Stopping(ctx context.Context, addr string) (bool, error)
+	SlotMigrations(ctx context.Context, at wire.Target) ([]topology.SlotJob, error)
+	CancelSlotMigrations(ctx context.Context, at wire.Target) error
 }
 
 func (h *Handover) by(ctx context.Context, client servers) error {
@@ -113,6 +115,9 @@ func (h *Handover) take(ctx context.Context, client servers, self *topology.Serv
 	}
 	if wait := h.spacing(self, view); wait > 0 {
 		return false, wait, "the voters voted only just"
+	}
+	if words, waits := h.awaitsSlots(ctx, client, self); waits {
+		return false, lookEvery, words
 	}
 	if h.try(ctx, client, view, *s.to) {
 		return true, 0, ""

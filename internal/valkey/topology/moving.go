@@ -39,6 +39,8 @@ type SlotJob struct {
 	// State is the server's own word.
 	State   string `json:"state"`
 	Message string `json:"message,omitempty"`
+	// Created is when it was begun, in seconds since 1970 by the server's clock.
+	Created int64 `json:"created,omitempty"`
 	// Remaining is how many bytes of changes are still to be sent, where it says so.
 	Remaining int64 `json:"remaining,omitempty"`
 }
@@ -53,4 +55,28 @@ const (
 // Ended says that nothing more will come of the job.
 func (j SlotJob) Ended() bool {
 	return j.State == JobSuccess || j.State == JobFailed || j.State == JobCancelled
+}
+
+// lastSteps are the states in which a job does what cannot be taken back: writes wait, and the slots get another owner.
+var lastSteps = []string{"waiting-to-pause", "waiting-for-paused", "failover-paused", "failover-requested", "failover-granted"}
+
+// ChangesHands says that the slots of the job are just getting another owner.
+func (j SlotJob) ChangesHands() bool { return slices.Contains(lastSteps, j.State) }
+
+// FailedInARow is how many of the newest attempts to give slots came to nothing, of those begun since a moment. Jobs that
+// were begun in the same second are one attempt.
+func FailedInARow(jobs []SlotJob, since int64) (attempts int) {
+	last := int64(-1)
+	for _, j := range jobs {
+		switch {
+		case j.Importing:
+			continue
+		case j.State != JobFailed || j.Created < since:
+			return attempts
+		case j.Created != last:
+			attempts++
+		}
+		last = j.Created
+	}
+	return attempts
 }

@@ -16,6 +16,8 @@ type SlotReader interface {
 	// SlotMigrations lists what the server remembers of slots moved as a whole, the
 	// newest first. Servers that cannot do so refuse: see MovesWhole.
 	SlotMigrations(ctx context.Context, at Target) ([]topology.SlotJob, error)
+	// Stopping says that the pod of the server at addr was told to stop: it hands over soon.
+	Stopping(ctx context.Context, addr string) (bool, error)
 }
 
 // Mover tells servers to move slots: key by key, which every version can, or as a

@@ -68,7 +68,7 @@ func TestParseSlotMigrations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := topology.SlotJob{Name: "j", Slots: "0-3 10-12", Source: ida, Target: idb, State: "failed", Message: "why", Remaining: 9}
+	want := topology.SlotJob{Name: "j", Slots: "0-3 10-12", Source: ida, Target: idb, State: "failed", Message: "why", Created: 1, Remaining: 9}
 	other := want
 	other.Importing, other.State = true, "snapshotting"
 	if diff := cmp.Diff([]topology.SlotJob{want, other}, jobs); diff != "" {

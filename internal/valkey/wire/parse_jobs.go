@@ -36,6 +36,7 @@ func parseJob(entry any) (j topology.SlotJob, err error) {
 		*into = text
 	}
 	j.Message, _ = field(entry, "message").(string)
+	j.Created, _ = field(entry, "create_time").(int64)
 	j.Remaining, _ = field(entry, "remaining_repl_size").(int64)
 	if j.Importing = operation == "IMPORT"; !j.Importing && operation != "EXPORT" {
 		return j, fmt.Errorf("%w: %.40q is no operation", ErrMalformed, operation)

@@ -10,7 +10,7 @@ import (
 // pod is told to stop. Others see by it that the server will soon be gone.
 const StoppingClient = "statecraft-stopping"
 
-// Stopping says that the pod of the server at addr was told to stop.
+// Stopping implements SlotReader.
 func (c *Client) Stopping(ctx context.Context, addr string) (bool, error) {
 	replies, err := c.do(ctx, Target{Addr: addr}, []string{"CLIENT", "LIST", "TYPE", "NORMAL"})
 	if err != nil {

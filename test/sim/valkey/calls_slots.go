@@ -36,6 +36,15 @@ func (d serverCalls) SlotMigrations(ctx context.Context, at wire.Target) (jobs [
 	return jobs, err
 }
 
+// Stopping implements wire.SlotReader.
+func (d serverCalls) Stopping(ctx context.Context, addr string) (stops bool, err error) {
+	err = d.ask(ctx, "stopping", func(ctx context.Context) (func(), error) {
+		answer, err := d.servers.Stopping(ctx, addr)
+		return func() { stops = answer }, err
+	})
+	return stops, err
+}
+
 // SetSlotsImporting implements wire.Mover.
 func (d serverCalls) SetSlotsImporting(ctx context.Context, at wire.Target, slots topology.Slots, from string) error {
 	return d.tell(ctx, "importing", func(ctx context.Context) error { return d.servers.SetSlotsImporting(ctx, at, slots, from) })
