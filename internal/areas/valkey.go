@@ -6,7 +6,6 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	area "github.com/statecraft-dev/statecraft/internal/valkey"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
-	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
 
@@ -14,9 +13,10 @@ func valkey() Area {
 	return Area{
 		Name: "valkey", Code: "valkey", Program: ManagerProgram,
 		Setup: func(set *flag.FlagSet) func() kube.AreaSetup {
-			var build spec.Builder
-			set.StringVar(&build.NodeImage, "valkey-node-image", "statecraft.local/valkey-node:dev", "image of statecraft-valkey-node, which is copied into every pod of area valkey")
-			return func() kube.AreaSetup { return area.Area(build) }
+			var o area.Options
+			set.StringVar(&o.Build.NodeImage, "valkey-node-image", "statecraft.local/valkey-node:dev", "image of statecraft-valkey-node, which is copied into every pod of area valkey")
+			set.IntVar(&o.Restarts, "valkey-restarts-at-a-time", 1, "how many clusters are restarted at a time because this version makes other pods of the same spec; with 0 only a person restarts them")
+			return func() kube.AreaSetup { return area.Area(o) }
 		},
 		Machines: []Machine{
 			machine(&cluster.Machine, "internal/valkey/cluster"),

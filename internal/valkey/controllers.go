@@ -23,6 +23,7 @@ type Parts struct {
 	Monitor   *observe.PrimaryMonitor
 	Work      *kube.Worker[struct{}] // moves slots
 	Access    *kube.Worker[struct{}] // changes passwords, certificates and settings
+	Restarts  int                    // how many clusters are restarted at a time for reasons of the operator's own
 }
 
 // A pass mostly waits for servers to answer. Those that do not answer take seconds, and are
@@ -61,12 +62,13 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 	r.Limits.Workers, r.Limits.Slow = passes, slowPasses
 	r.Observe = observe.Cluster{
 		Build: p.Build, Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations,
-		Servers: p.Sampler, Children: e.Children(applies, spec.Stamp), Work: p.Work, Access: p.Access,
+		Servers: p.Sampler, Children: e.Children(applies, spec.Stamp), Work: p.Work, Access: p.Access, Restarts: p.Restarts,
 	}.Observe
 	connect := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Connector.Connect(ctx, key) }
 	r.Act = act.Cluster{
 		Build: p.Build, Children: e.Writer(applies), Marks: e.Writer("valkeycluster-formed"),
 		Connect: connect, Live: e.LiveReader(), Cached: e.Cached(), Work: p.Work, Access: p.Access,
+		Places: e.Reservations(),
 	}.Act
 	r.AfterPass = p.after
 	return r

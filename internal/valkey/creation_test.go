@@ -81,7 +81,7 @@ func (s *stage) startManager() {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- kube.Run(ctx, cfg, kube.Options{
-			Areas: []kube.AreaSetup{NewArea(func(kube.Env) Connector { return ConnectTo(s.kubelet.servers) }, spec.Builder{NodeImage: "node"})}, Namespaces: []string{s.namespace},
+			Areas: []kube.AreaSetup{NewArea(func(kube.Env) Connector { return ConnectTo(s.kubelet.servers) }, Options{Build: spec.Builder{NodeImage: "node"}, Restarts: 1})}, Namespaces: []string{s.namespace},
 			ReservationNamespace: harness.SystemNamespace, Election: kube.Election{Off: true},
 			MetricsAddress: "0", ProbeAddress: "0",
 		})

@@ -117,7 +117,7 @@ func (f *fleet) startManager(t *testing.T, b *bed.Bed, namespaces ...string) {
 	go func() {
 		cfg := b.ConfigFor(harness.User("valkey"), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
 		ended <- kube.Run(ctx, cfg, kube.Options{
-			Areas:      []kube.AreaSetup{NewArea(func(kube.Env) Connector { return ConnectorFunc(connect) }, spec.Builder{NodeImage: "node"})},
+			Areas:      []kube.AreaSetup{NewArea(func(kube.Env) Connector { return ConnectorFunc(connect) }, Options{Build: spec.Builder{NodeImage: "node"}, Restarts: 1})},
 			Namespaces: namespaces, ReservationNamespace: harness.SystemNamespace,
 			Election: kube.Election{Off: true}, MetricsAddress: "0", ProbeAddress: "0",
 		})

@@ -37,14 +37,21 @@ import (
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=capture.statecraft.dev,resources=volumecapturerequests,verbs=get;create
 
+// Options is what the flags of the manager say about the area.
+type Options struct {
+	Build spec.Builder
+	// Restarts is how many clusters are restarted at a time for reasons of the operator's own.
+	Restarts int
+}
+
 // Area is area valkey.
-func Area(build spec.Builder) kube.AreaSetup {
-	return NewArea(func(e kube.Env) Connector { return newClients(e.Cached(), e.LiveReader()) }, build)
+func Area(o Options) kube.AreaSetup {
+	return NewArea(func(e kube.Env) Connector { return newClients(e.Cached(), e.LiveReader()) }, o)
 }
 
 // NewArea is area valkey with a Connector that may lead to a fake.
-func NewArea(connector func(kube.Env) Connector, build spec.Builder) kube.AreaSetup {
-	setup := func(a *kube.Area) error { return setup(a, connector(a.Env), build) }
+func NewArea(connector func(kube.Env) Connector, o Options) kube.AreaSetup {
+	setup := func(a *kube.Area) error { return setup(a, connector(a.Env), o) }
 	return kube.AreaSetup{
 		Name: "valkey", AddToScheme: AddToScheme, Setup: setup, Kinds: Kinds(),
 		Reserves: []schema.GroupKind{clusterKind}, Caches: Caches(),
@@ -100,7 +107,7 @@ func watchPrimaries(s *Sampler, connector Connector) *observe.PrimaryMonitor {
 	return monitor
 }
 
-func setup(a *kube.Area, connector Connector, build spec.Builder) error {
+func setup(a *kube.Area, connector Connector, o Options) error {
 	waker := &kube.Waker{}
 	sampler := NewSampler(a.Env, connector, waker.Wake)
 	monitor := watchPrimaries(sampler, connector)
@@ -109,7 +116,7 @@ func setup(a *kube.Area, connector Connector, build spec.Builder) error {
 			return fmt.Errorf("run sampler: %w", err)
 		}
 	}
-	parts := Parts{Build: build, Connector: connector, Sampler: sampler, Monitor: monitor, Work: &kube.Worker[struct{}]{Wake: waker.Wake}}
+	parts := Parts{Build: o.Build, Restarts: o.Restarts, Connector: connector, Sampler: sampler, Monitor: monitor, Work: &kube.Worker[struct{}]{Wake: waker.Wake}}
 	parts.Access = &kube.Worker[struct{}]{Wake: func(key read.Key) {
 		key.Name, _, _ = strings.Cut(key.Name, "/") // see cluster.SettingsWork
 		waker.Wake(key)

@@ -9,12 +9,11 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/setuptest"
-	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
 
 func wiring() setuptest.Wiring {
 	return setuptest.Wiring{
-		Area: Area(spec.Builder{}), Wakes: append(ClusterWakes(&kube.Waker{}), UpgradeWakes()...), Indexes: Indexes(),
+		Area: Area(Options{}), Wakes: append(ClusterWakes(&kube.Waker{}), UpgradeWakes()...), Indexes: Indexes(),
 		Changed: []func(client.Object){func(obj client.Object) {
 			obj.SetNamespace("shop")
 			obj.SetName("web")

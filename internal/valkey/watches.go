@@ -1,7 +1,9 @@
 package valkey
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +16,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/observe"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
 )
@@ -37,7 +40,38 @@ func ClusterWakes(waker *kube.Waker) []kube.Wake {
 			}
 			return []read.Key{{Namespace: target.Namespace, Name: target.Name}}
 		}),
+		turns(),
 	}
+}
+
+// turns wakes clusters that wait for their turn to be restarted, when a place changes hands. Those that waited for the
+// longest suffice: whoever gets the place wakes the next when it gives that back.
+func turns() kube.Wake {
+	w := kube.Reserved(func(ctx context.Context, cached read.Reader, target reserve.Ref) []read.Key {
+		if !cluster.IsPlace(target) {
+			return nil
+		}
+		var list valkeyv1.ValkeyClusterList
+		if err := cached.List(ctx, &list, client.MatchingFields{awaitingTurn: "true"}); err != nil {
+			return nil // the cache has ended; what is not woken looks by itself in a moment
+		}
+		return longestWaiting(list.Items)
+	})
+	w.Name = cluster.TurnWake.Name
+	return w
+}
+
+// mostWoken is how many clusters try for one place.
+const mostWoken = 4
+
+func longestWaiting(clusters []valkeyv1.ValkeyCluster) (keys []read.Key) {
+	slices.SortFunc(clusters, func(a, b valkeyv1.ValkeyCluster) int {
+		return cmp.Or(cluster.WaitsSince(&a).Compare(cluster.WaitsSince(&b)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range min(len(clusters), mostWoken) {
+		keys = append(keys, client.ObjectKeyFromObject(&clusters[i]))
+	}
+	return keys
 }
 
 // UpgradeWakes are what wakes an upgrade.
@@ -79,15 +113,26 @@ func upgraded(_ context.Context, _ read.Reader, obj client.Object) []read.Key {
 // ofCluster is the index of upgrades that have not ended by the name of their cluster.
 const ofCluster = "ofCluster"
 
+// awaitingTurn is the index of clusters whose restart waits for that of another.
+const awaitingTurn = "awaitingTurn"
+
 // Indexes are those of the area's kinds.
 func Indexes() []kube.Index {
 	return []kube.Index{
+		{Of: &valkeyv1.ValkeyCluster{}, Name: awaitingTurn, Values: waitsForTurn},
 		{Of: &valkeyv1.ValkeyUpgrade{}, Name: ofCluster, Values: clusterToUpgrade},
 		{Of: &valkeyv1.ValkeyUpgrade{}, Name: observe.ByOwner, Values: ownerOf},
 		{Of: &corev1.Pod{}, Name: observe.ByCluster, Values: labelledCluster},
 		{Of: &appsv1.StatefulSet{}, Name: observe.ByCluster, Values: labelledCluster},
 		{Of: &corev1.PersistentVolumeClaim{}, Name: observe.ByCluster, Values: labelledCluster},
 	}
+}
+
+func waitsForTurn(obj client.Object) []string {
+	if cluster.WaitsSince(obj.(*valkeyv1.ValkeyCluster)).IsZero() {
+		return nil
+	}
+	return []string{"true"}
 }
 
 func clusterToUpgrade(obj client.Object) []string {

@@ -67,6 +67,9 @@ type ValkeyClusterStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	Proofs []meta.Proof `json:"proofs,omitempty"`
+	// podFields is what the spec asks of pods, as it was last seen.
+	// +optional
+	PodFields *PodFields `json:"podFields,omitempty"`
 	// currentOperation names what is under way; it is empty at rest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

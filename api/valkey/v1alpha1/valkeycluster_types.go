@@ -129,6 +129,10 @@ type ValkeyClusterSpec struct {
 	// Default none.
 	// +optional
 	Auth *Auth `json:"auth,omitempty"`
+	// maintenance says when the operator may restart servers for reasons of its own, as a new version of it may have.
+	// Default at any time.
+	// +optional
+	Maintenance *Maintenance `json:"maintenance,omitempty"`
 	// approvePlan lets a change of size, alone or together with others, wait until a person
 	// has approved status.plan: status.waitingFor shows the command. Default false.
 	// +optional

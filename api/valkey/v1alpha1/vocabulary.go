@@ -40,6 +40,9 @@ const (
 	// ConfigApplied: every server that answers has the settings of spec.config that can be
 	// changed while it runs.
 	ConfigApplied = "ConfigApplied"
+	// RestartPending: the servers were started by an earlier version of the operator, which made other pods of
+	// the same spec. The message says what their restart waits for.
+	RestartPending = "RestartPending"
 )
 
 // What status.currentOperation says.

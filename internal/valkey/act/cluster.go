@@ -34,6 +34,8 @@ type Cluster struct {
 	Cached   read.Reader            // of the cluster itself, as often as slots are moved
 	Work     *kube.Worker[struct{}] // moves slots
 	Access   *kube.Worker[struct{}] // changes passwords and certificates
+	// Places are taken by clusters that the operator restarts for reasons of its own.
+	Places kube.Reservations
 	// Marks owns nothing but the mark that a cluster was formed: under one name with
 	// the rest, an apply by somebody who has not seen it yet would remove it.
 	Marks kube.Writer
@@ -83,6 +85,8 @@ func (a Cluster) change(ctx context.Context, c *valkeyv1.ValkeyCluster, effect f
 		return true, a.vault(c).changePasswords(ctx, e.Rotation)
 	case cluster.MakeUpgrade:
 		return true, a.makeUpgrade(ctx, c, e)
+	case cluster.BeginRestart:
+		return true, a.beginRestart(ctx, c, e)
 	case cluster.DeleteUpgrade:
 		return true, a.deleteUpgrade(ctx, c, e)
 	case cluster.DeletePod:

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 )
@@ -166,6 +168,19 @@ func (a Cluster) makeUpgrade(ctx context.Context, c *valkeyv1.ValkeyCluster, e c
 		Spec: valkeyv1.ValkeyUpgradeSpec{ClusterRef: valkeyv1.ClusterRef{Name: c.Name}, Image: e.Image},
 	}
 	return a.Children.Apply(ctx, u, "")
+}
+
+// beginRestart: if it were wrong, more clusters would be restarted at a time than may be, so the place is taken by a live
+// read first, also by who seems to hold it. That another was faster is no failure: the next look shows who it was.
+func (a Cluster) beginRestart(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.BeginRestart) error {
+	who := reserve.RefOf(schema.GroupKind{Group: valkeyv1.GroupVersion.Group, Kind: "ValkeyCluster"}, c)
+	switch err := a.Places.Take(ctx, cluster.PlaceRef(e.Place), who); {
+	case err != nil && fsm.ClassOf(err) == fsm.Changed:
+		return nil
+	case err != nil:
+		return fmt.Errorf("take place %d of restarts: %w", e.Place, err)
+	}
+	return a.makeUpgrade(ctx, c, e.MakeUpgrade)
 }
 
 // deleteUpgrade: if it were wrong, an upgrade would be left in the middle; so only this

@@ -22,7 +22,7 @@ func conditions(in input, d fsm.Decision) []metav1.Condition {
 	for i := range own {
 		own[i].Reason = string(phase)
 	}
-	for _, of := range []func(input) (metav1.Condition, bool){accessCondition, settingsCondition} {
+	for _, of := range []func(input) (metav1.Condition, bool){accessCondition, settingsCondition, restartCondition} {
 		if c, has := of(in); has {
 			own = append(own, c)
 		}
@@ -65,7 +65,10 @@ func unappliedEdit(in input) (fsm.Reason, string) {
 	if i := slices.IndexFunc(in.World.Claims, func(c Claim) bool { return c.within(in.World.Shape) && (c.Small || c.Resizing != "") }); i >= 0 {
 		return ReasonApplying, fmt.Sprintf("Claim %s does not have a volume of spec.persistence.size yet.", in.World.Claims[i].Name)
 	}
-	edited := slices.DeleteFunc(in.World.unapplied(), func(c Child) bool { return c.Current || isClosed(c) })
+	_, unasked := pendingRestart(in)
+	edited := slices.DeleteFunc(in.World.unapplied(), func(c Child) bool {
+		return c.Current || isClosed(c) || unasked && c.Kind == KindStatefulSet && c.UID != "" && !hasTemplate(c, in.World.Template)
+	})
 	switch {
 	case len(edited) == 0:
 		return "", ""

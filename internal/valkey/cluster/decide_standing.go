@@ -64,7 +64,7 @@ func decideRunning(in input) fsm.Decision {
 	if spreads, is := spreadPrimaries(in); is && reason == ReasonClusterHealthy {
 		return spreads
 	}
-	return recheckSoon(in, fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words))
+	return recheckSoon(in, awaitRestart(in, fsm.Wait(reason, "pods", "valkey", "children").Because("%s", words)))
 }
 
 // recheckSoon looks again soon while an upgrade works on the cluster: its status asks for templates,
@@ -154,7 +154,8 @@ func maintain(in input) (effects []fsm.Effect) {
 	effects = append(effects, applyAccess(in)...)
 	effects = append(effects, applySettings(in)...)
 	upgrades, _ := requestUpgrade(in)
-	return append(effects, upgrades...)
+	effects = append(effects, upgrades...)
+	return append(effects, releasePlaces(in)...)
 }
 
 // healthySummary is the reason and message of a healthy cluster.

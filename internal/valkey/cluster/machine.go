@@ -72,6 +72,8 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 		{Name: "valkey", By: fsm.BySampler},
 		{Name: "work", By: fsm.ByWorker},
 		reserve.Wake,
+		TurnWake,
+		windowWake,
 	},
 	Rules: fsm.Rules[input]{
 		Start:  Pending,

@@ -180,7 +180,9 @@ func anyCluster(r *rand.Rand, phase fsm.Phase) (*valkeyv1.ValkeyCluster, World) 
 	for range r.IntN(4) {
 		mishap(r, &w)
 	}
-	anyClaims(rand.New(rand.NewPCG(r.Uint64(), 1)), c, &w) //nolint:gosec // a stream of its own
+	seed := r.Uint64()
+	anyClaims(rand.New(rand.NewPCG(seed, 1)), c, &w)        //nolint:gosec // a stream of its own
+	anyOtherOperator(rand.New(rand.NewPCG(seed, 2)), c, &w) //nolint:gosec // a stream of its own
 	return c, w
 }
 

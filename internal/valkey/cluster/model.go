@@ -14,7 +14,7 @@ import (
 // Perform is what an effect should do to the World.
 func Perform(w World, effect fsm.Effect) World {
 	w = clone(w)
-	w.Reservation = w.Reservation.After(effect)
+	performOnReservations(&w, effect)
 	switch e := effect.(type) {
 	case ApplyChild:
 		applyChild(w, e)

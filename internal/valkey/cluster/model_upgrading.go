@@ -21,6 +21,12 @@ func performBeside(w *World, effect fsm.Effect) {
 		w.Access.Rotation, w.Access.Work = e.Rotation, ""
 	case MakePasswords:
 		w.Access.Missing = false
+	case BeginRestart:
+		if i := slices.IndexFunc(w.Places, func(p RestartPlace) bool { return p.Number == e.Place && p.State != reserve.Others }); i >= 0 {
+			w.Places = slices.Clone(w.Places)
+			w.Places[i].State = reserve.Ours
+			performBeside(w, e.MakeUpgrade)
+		}
 	case MakeUpgrade:
 		if !slices.ContainsFunc(w.Own, func(u OwnUpgrade) bool { return u.Name == e.Name }) {
 			w.Own = append(slices.Clone(w.Own), OwnUpgrade{Name: e.Name, UID: "uid of " + e.Name, Phase: "Pending"})
@@ -28,6 +34,20 @@ func performBeside(w *World, effect fsm.Effect) {
 	case DeleteUpgrade:
 		w.Own = slices.DeleteFunc(slices.Clone(w.Own), func(u OwnUpgrade) bool { return u.UID == e.UID })
 	}
+}
+
+// performOnReservations takes and releases the cluster itself, or a place.
+func performOnReservations(w *World, effect fsm.Effect) {
+	if e, releases := effect.(reserve.Release); releases && IsPlace(e.Target) {
+		w.Places = slices.Clone(w.Places)
+		for i, p := range w.Places {
+			if PlaceRef(p.Number) == e.Target {
+				w.Places[i].Fact = p.After(e)
+			}
+		}
+		return
+	}
+	w.Reservation = w.Reservation.After(effect)
 }
 
 // nextAsk is what an upgrade asks for next. A shard without replicas gets one together with

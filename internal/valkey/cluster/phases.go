@@ -111,5 +111,12 @@ const (
 	ReasonRecovering         fsm.Reason = "Recovering"         // trying again
 	ReasonUnfinished         fsm.Reason = "Unfinished"         // it was not done in time
 	ReasonDataLost           fsm.Reason = "DataLost"           // the data of a formed cluster is gone
+	ReasonUpToDate           fsm.Reason = "UpToDate"           // servers run with what this version of the operator makes of the spec
+	ReasonRestarting         fsm.Reason = "Restarting"         // an upgrade brings servers to what this version of the operator makes of the same spec
+	ReasonRestartHeld        fsm.Reason = "RestartHeld"        // that restart waits for the cluster itself; the message says for what
+	ReasonOutsideWindow      fsm.Reason = "OutsideWindow"      // that restart waits for a window of spec.maintenance
+	ReasonAwaitingTurn       fsm.Reason = "AwaitingTurn"       // that restart waits for those of other clusters
+	ReasonRestartFailed      fsm.Reason = "RestartFailed"      // that restart has failed; a person must look at its ValkeyUpgrade
+	ReasonRestartsStopped    fsm.Reason = "RestartsStopped"    // that restart waits, because the one of another cluster has failed
 	ReasonDeleting           fsm.Reason = "Deleting"           // garbage collection takes the children
 )

@@ -27,6 +27,7 @@ func makePlan(in input) (p *valkeyv1.ClusterPlan, doubt string) {
 		return nil, doubt
 	}
 	_, outdated := editedShard(w)
+	outdated = outdated && (editedByUser(in) || upgradeRequested(in))
 	edit := plan.Edit{Have: sizeOf(w.Shape, wanted[0]), Want: sizeOf(wanted, wanted[0]), Unbalanced: len(moves) > 0, Outdated: outdated}
 	steps := edit.Steps()
 	if len(steps) == 0 || len(steps) == 1 && steps[0] == plan.Restart {

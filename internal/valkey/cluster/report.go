@@ -36,6 +36,7 @@ func report(out *valkeyv1.ValkeyCluster, in input, p fsm.Pass) {
 	notePlan(out, in)
 	out.Status.Proofs = proof.Record(out.Status.Proofs, in.Now, p.Outcomes)
 	noteAccess(out, in.World)
+	notePodFields(out, in)
 	s, w := &out.Status, in.World
 	s.Endpoint = fmt.Sprintf("%s.%s.svc:%d", out.Name, out.Namespace, valkeyv1.ClientPort)
 	s.Selector = fmt.Sprintf("%s=%s,%s=0", valkeyv1.ClusterLabel, out.Name, podIndexLabel)

@@ -20,7 +20,7 @@ func safe(in input, s fsm.Step[*valkeyv1.ValkeyCluster]) error {
 		}
 	}
 	for _, e := range s.Decision.Do {
-		if err := errors.Join(safeWriter(in, e), safeTimeout(in, e), safeCommand(in, e), safePlan(in, e)); err != nil {
+		if err := errors.Join(safeWriter(in, e), safeTimeout(in, e), safeCommand(in, e), safePlan(in, e), safeRestart(in, e)); err != nil {
 			return fmt.Errorf("%s: %w", e, err)
 		}
 	}
@@ -154,8 +154,10 @@ func operates(in input, e fsm.Effect) bool {
 	switch e := e.(type) {
 	case Forget: // who is gone, or has to go by the wish of whoever has the reservation
 		return sendsAway(in, e)
-	case ApplyChild, MarkFormed, SetNodeTimeout, MakeUpgrade, DeleteUpgrade: // also what a standing cluster does for itself
+	case ApplyChild, MarkFormed, SetNodeTimeout, MakeUpgrade, BeginRestart, DeleteUpgrade: // also what a standing cluster does for itself
 		return false
+	case reserve.Release:
+		return !IsPlace(e.Target)
 	}
 	return !heals(e)
 }

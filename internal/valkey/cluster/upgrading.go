@@ -116,6 +116,9 @@ func requestUpgrade(in input) (effects []fsm.Effect, words string) {
 	if in.Obj.Spec.Paused || !w.Formed {
 		return nil, ""
 	}
+	if r, pending := pendingRestart(in); pending {
+		return restartForOperator(in, r), ""
+	}
 	name := ownName(in)
 	effects = removeFormerUpgrades(in, name)
 	if _, wanted := editedShard(w); !wanted {
@@ -199,6 +202,9 @@ func upgrading(in input) bool {
 	}
 	if _, wanted := editedShard(in.World); !wanted {
 		return false
+	}
+	if r, pending := pendingRestart(in); pending { // nobody asked for it: it keeps nothing that the user wants waiting
+		return r.reason == ReasonRestarting
 	}
 	name := ownName(in)
 	return !slices.ContainsFunc(in.World.Own, func(u OwnUpgrade) bool { return u.Name == name && u.Ended })

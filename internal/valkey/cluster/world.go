@@ -24,6 +24,10 @@ type World struct {
 	Migration Migration `json:"migration,omitempty"`
 	// Template names the template of pods that the spec asks for.
 	Template string `json:"template,omitempty"`
+	// PodFields names what the spec asks of pods, whichever version of the operator builds them.
+	PodFields string `json:"podFields,omitempty"`
+	// Places are those of the restarts that the operator may make at a time.
+	Places []RestartPlace `json:"places,omitempty"`
 	// Upgrade has the cluster's reservation, nil if none does.
 	Upgrade *Upgrade `json:"upgrade,omitempty"`
 	// Own are the upgrades that the cluster made to follow its spec.

@@ -45,6 +45,7 @@ type Cluster struct {
 	Children     read.Children
 	Work         read.Works[struct{}] // what moves slots
 	Access       read.Works[struct{}] // what changes passwords and certificates
+	Restarts     int                  // how many clusters the operator restarts at a time for reasons of its own
 
 	young time.Duration // how old what a server said may be; 0 is as old as the phase allows
 }
@@ -68,7 +69,10 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	if w.Own, err = o.ownUpgrades(ctx, c); err != nil {
 		return w, err
 	}
-	w.Template = o.Build.TemplateName(c, spec.Variant{})
+	w.Template, w.PodFields = o.Build.TemplateName(c, spec.Variant{}), spec.PodFields(c)
+	if w.Places, err = o.places(ctx, c); err != nil {
+		return w, err
+	}
 	if !w.Formed {
 		if w.Access, err = o.access(ctx, c); err != nil {
 			return w, err

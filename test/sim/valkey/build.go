@@ -16,7 +16,7 @@ func (s *story) build(c *sim.Cell) {
 	servers := serverCalls{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }, fails: s.failsOver}
 	work := &kube.Worker[struct{}]{Wake: c.Wake(clusterKind)}
 	parts := valkey.Parts{
-		Build: spec.Builder{NodeImage: "node"}, Connector: valkey.ConnectTo(servers), Work: work,
+		Build: spec.Builder{NodeImage: "node"}, Restarts: 1, Connector: valkey.ConnectTo(servers), Work: work,
 		Sampler: valkey.NewSampler(env, valkey.ConnectTo(servers), c.Wake(clusterKind)), Access: &kube.Worker[struct{}]{Wake: c.Wake(clusterKind)},
 	}
 	c.Sample(parts.Sampler)
