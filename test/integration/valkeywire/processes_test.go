@@ -79,7 +79,7 @@ func start(t *testing.T, version string) wiretest.Cluster {
 		}
 	}
 	return wiretest.Cluster{Reader: p, Writer: p, Mover: p, Addrs: addrs, Version: version,
-		Until: until, Elapse: p.elapse, Kill: p.kill, Start: p.restart}
+		Until: until, Glimpse: until, Elapse: p.elapse, Kill: p.kill, Start: p.restart}
 }
 
 var errNoNetwork = errors.New("no part of the loopback network is free")

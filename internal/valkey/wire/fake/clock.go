@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"math"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -102,5 +103,13 @@ func (c *Cluster) condemn(s *server) {
 	}
 }
 
-// bans says that the server must not meet this one again yet.
+// ignoredFor is how long the server has not talked to one that it does not know; always, if it never knew it.
+func (s *server) ignoredFor(id string, c *Cluster) time.Duration {
+	if at, dropped := s.dropped[id]; dropped {
+		return c.now - at
+	}
+	return math.MaxInt64
+}
+
+// bans says that the server does not meet this one again by the word of others yet.
 func (s *server) bans(id string, c *Cluster) bool { return c.now < s.banned[id] }

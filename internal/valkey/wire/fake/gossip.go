@@ -17,8 +17,9 @@ func (c *Cluster) exchange(from, to *server) {
 	case to.view[from.id] != nil:
 		to.learn(from)
 		to.learnPeers(from, c)
-	case from.met[to.addr] || !from.older("8.1") && !to.bans(from.id, c):
-		// Since 8.1 a server introduces itself anew to one that does not talk to it.
+	case from.met[to.addr] || !from.older("8.1") && to.ignoredFor(from.id, c) >= from.timeout():
+		// Since 8.1 a server introduces itself anew to one that has not talked to it for a while, which does
+		// not mind that it was told to forget it. Others that were told so have it forget it once more.
 		to.met[from.addr] = true
 	}
 	if from.view[to.id] != nil || from.met[to.addr] {
@@ -169,7 +170,7 @@ func (s *server) learnPeers(from *server, c *Cluster) {
 func (s *server) shun(from *server, c *Cluster) {
 	for id, until := range from.banned {
 		if from.bans(id, c) && s.view[id] != nil && id != s.id && id != s.self().follows {
-			s.forget(id, until)
+			s.forget(id, until, c.now)
 		}
 	}
 }

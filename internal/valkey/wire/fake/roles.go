@@ -76,7 +76,7 @@ func (c *Cluster) letGo(s *server, id string, with []string, worth func(gone *pe
 	if id == s.id || id == s.self().follows {
 		return fmt.Errorf("forget %s at %s: %w", id, s.addr, wire.ErrRefused)
 	}
-	s.forget(id, c.now+s.banTime())
+	s.forget(id, c.now+s.banTime(), c.now)
 	return nil
 }
 
@@ -87,10 +87,10 @@ func (s *server) banTime() time.Duration {
 	return ban
 }
 
-func (s *server) forget(id string, until time.Duration) {
+func (s *server) forget(id string, until, now time.Duration) {
 	delete(s.met, s.view[id].addr)
 	delete(s.view, id)
-	s.banned[id] = until
+	s.banned[id], s.dropped[id] = until, now
 }
 
 // Reset implements wire.Writer, with what the client refuses by itself.

@@ -19,7 +19,8 @@ type server struct {
 	view                       map[string]*peer         // by ID, itself included
 	met                        map[string]bool          // addresses with which it shakes hands
 	knocks                     map[string]time.Duration // of those, where nobody answers, and since when
-	banned                     map[string]time.Duration
+	banned                     map[string]time.Duration // who is not met by the word of others, and until when
+	dropped                    map[string]time.Duration // who was forgotten, and when
 	epoch                      int64 // the highest that it heard of
 	settings                   map[string]string
 
@@ -90,6 +91,7 @@ func (s *server) primaryAddr() string {
 func (s *server) alone() {
 	s.view = map[string]*peer{s.id: {addr: s.addr, shardID: s.shardID}}
 	s.met, s.banned, s.knocks = map[string]bool{}, map[string]time.Duration{}, map[string]time.Duration{}
+	s.dropped = map[string]time.Duration{}
 }
 
 // restart is what a process loses: what it was told to be by settings, and all that it
@@ -98,7 +100,7 @@ func (s *server) restart(configured map[string]string) {
 	s.settings = maps.Clone(configured)
 	s.jobs, s.manual, s.tried, s.paused = nil, nil, 0, 0
 	s.synced, s.syncing, s.down, s.answers = false, false, false, nil
-	s.banned = map[string]time.Duration{}
+	s.banned, s.dropped = map[string]time.Duration{}, map[string]time.Duration{}
 }
 
 func (s *server) keys() (n int) {

@@ -89,7 +89,7 @@ func (c *Cluster) news(from, to *server) bool {
 // copy is of all that an exchange can change; see edit.
 func (s *server) copy() server {
 	out := *s
-	out.view, out.met, out.banned = maps.Clone(s.view), maps.Clone(s.met), maps.Clone(s.banned)
+	out.view, out.met, out.banned, out.dropped = maps.Clone(s.view), maps.Clone(s.met), maps.Clone(s.banned), maps.Clone(s.dropped)
 	return out
 }
 

@@ -14,12 +14,16 @@ import (
 
 // await lets the servers talk until it has come to what is awaited.
 func (s *script) await(ctx context.Context, words []string, named map[string][]string) error {
+	return s.comesTo(ctx, s.Until, words, named)
+}
+
+func (s *script) comesTo(ctx context.Context, until func(context.Context, func() bool) error, words []string, named map[string][]string) error {
 	came := false // once is enough: to be asked a second time a busy server may be too slow
 	done := func() bool {
 		came = came || s.holds(ctx, words, named)
 		return came
 	}
-	if err := s.Until(ctx, done); err != nil {
+	if err := until(ctx, done); err != nil {
 		return err
 	}
 	if !done() {
@@ -59,6 +63,8 @@ func (s *script) holds(ctx context.Context, words []string, named map[string][]s
 		return s.harmony(ctx, words[0], s.among(named))
 	case "failed", "forgotten", "known":
 		return s.opinion(ctx, words[0], words[1])
+	case "listed":
+		return s.listed(ctx, words[1])
 	case "missed":
 		return s.missed(ctx, s.one(words[1]))
 	case "informed":
@@ -160,6 +166,15 @@ func (s *script) opinion(ctx context.Context, what, number string) bool {
 		}
 	}
 	return true
+}
+
+// listed says that one of the others knows a server.
+func (s *script) listed(ctx context.Context, number string) bool {
+	of := s.one(number)
+	return slices.ContainsFunc(s.targets, func(at wire.Target) bool {
+		server, err := s.Ask(ctx, at.Addr)
+		return err == nil && at != of && server.Knows(of.ID)
+	})
 }
 
 // among are the servers that a condition is about: by default all that run.

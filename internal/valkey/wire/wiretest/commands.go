@@ -20,6 +20,8 @@ func (s *script) command(ctx context.Context, name string, words []string, named
 	switch name {
 	case "await":
 		return "", s.await(ctx, words, named)
+	case "glimpse":
+		return "", s.comesTo(ctx, s.Glimpse, words, named)
 	case "never":
 		return "", s.never(ctx, words, named)
 	case "show":

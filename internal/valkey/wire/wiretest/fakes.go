@@ -28,7 +28,7 @@ func Fake(version string) func(t *testing.T) Cluster {
 			c.Start(addrs[i], version)
 		}
 		return Cluster{Reader: c, Writer: c, Mover: f, Addrs: addrs, Version: version,
-			Until: f.until, Elapse: f.elapse, Kill: f.kill, Start: f.start}
+			Until: f.until, Glimpse: f.glimpse, Elapse: f.elapse, Kill: f.kill, Start: f.start}
 	}
 }
 
@@ -56,6 +56,22 @@ func (f *fakes) until(_ context.Context, done func() bool) error {
 	for waited := time.Duration(0); !done() && waited < fakePatience; waited += fakeStep {
 		f.Advance(fakeStep)
 		f.Settle()
+	}
+	return nil
+}
+
+// glimpse looks after every step.
+func (f *fakes) glimpse(_ context.Context, done func() bool) error {
+	for waited := time.Duration(0); waited < fakePatience; waited += fakeStep {
+		for steps := f.Steps(); len(steps) > 0; steps = f.Steps() {
+			for _, step := range steps {
+				if f.Deliver(step); done() {
+					f.Settle()
+					return nil
+				}
+			}
+		}
+		f.Advance(fakeStep)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func Real(addrs []string, within time.Duration) func(t *testing.T) Cluster {
 		}
 		client := wire.NewClient().Patient(within)
 		t.Cleanup(client.Close)
-		return Cluster{Reader: client, Writer: client, Addrs: addrs, Until: Poll(within)}
+		return Cluster{Reader: client, Writer: client, Addrs: addrs, Until: Poll(within), Glimpse: Poll(within)}
 	}
 }
 

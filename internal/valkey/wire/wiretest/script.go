@@ -22,6 +22,8 @@ type Cluster struct {
 	Addrs []string
 	// Until lets the servers talk until done says so, or nothing more happens.
 	Until func(ctx context.Context, done func() bool) error
+	// Glimpse is Until for what lasts only a moment, and may be over before nothing more happens.
+	Glimpse func(ctx context.Context, done func() bool) error
 
 	// What follows is needed only by scripts that use it.
 
@@ -78,13 +80,14 @@ const Servers = 6
 //	start 0 mistakes 1
 //	raise-epoch 0      server 0 takes an epoch above all others
 //	await what         until servers see it; see below
+//	glimpse what       until servers see it for a moment
 //	never what for=3s  it does not come to that
 //	elapse 3s
 //	show 0 1           what these servers say, by number instead of ID
 //
 // What is awaited is met, agree or ok (with among=(0,1) only of those), or a fact:
 // primary 1, replica 0, failed 0 (in the eyes of all others that run), forgotten 5 (by
-// all others that run), missed 0 (nobody listens there, and nobody has a connection to it), known 5, informed 5 (it sees all others that run as they are), jobs 0 (all ended).
+// all others that run), missed 0 (nobody listens there, and nobody has a connection to it), known 5, listed 5 (by one of the others), informed 5 (it sees all others that run as they are), jobs 0 (all ended).
 //
 // Where versions differ the script says so: a command with since=9.1 or before=8.1 is
 // left out on all others.
