@@ -35,8 +35,10 @@ const (
 // how often they are asked.
 type fleet struct {
 	*kubelet
-	asks atomic.Int64
+	asks  atomic.Int64
+	speed time.Duration // how many seconds of the manager's clock a second has; 0 is one
 
+	last        map[string]string // the last address of each pod, by its name
 	mu          sync.Mutex
 	clusters    map[string]*fake.Cluster
 	unreachable map[string]bool // clusters behind a dead link
@@ -45,7 +47,7 @@ type fleet struct {
 
 func newFleet(t *testing.T, b *bed.Bed) *fleet {
 	t.Helper()
-	f := &fleet{kubelet: &kubelet{Client: newClient(t, b), at: map[string]string{}}, clusters: map[string]*fake.Cluster{}, unreachable: map[string]bool{}, vain: map[string]bool{}}
+	f := &fleet{kubelet: &kubelet{Client: newClient(t, b), at: map[string]string{}}, last: map[string]string{}, clusters: map[string]*fake.Cluster{}, unreachable: map[string]bool{}, vain: map[string]bool{}}
 	f.join(t)
 	return f
 }
@@ -107,28 +109,42 @@ func (f *fleet) of(name string) *fake.Cluster {
 	return f.clusters[name]
 }
 
-func (f *fleet) startManager(t *testing.T, b *bed.Bed, namespaces ...string) {
+// startManager starts one by these options; it is stopped with the test, or before.
+func (f *fleet) startManager(t *testing.T, b *bed.Bed, o Options, namespaces ...string) (stop func()) {
 	t.Helper()
 	connect := func(_ context.Context, key read.Key) (Servers, error) {
 		return linked{f.of(key.Name), f, key.Name}, nil
+	}
+	area := NewArea(func(kube.Env) Connector { return ConnectorFunc(connect) }, o)
+	if setup := area.Setup; f.speed > 1 {
+		began := time.Now()
+		area.Setup = func(a *kube.Area) error {
+			a.Env.Now = func() time.Time { return began.Add(f.speed * time.Since(began)) }
+			return setup(a)
+		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
 		cfg := b.ConfigFor(harness.User("valkey"), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
 		ended <- kube.Run(ctx, cfg, kube.Options{
-			Areas:      []kube.AreaSetup{NewArea(func(kube.Env) Connector { return ConnectorFunc(connect) }, Options{Build: spec.Builder{NodeImage: "node"}, Restarts: 1})},
+			Areas:      []kube.AreaSetup{area},
 			Namespaces: namespaces, ReservationNamespace: harness.SystemNamespace,
 			Election: kube.Election{Off: true}, MetricsAddress: "0", ProbeAddress: "0",
 		})
 	}()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("the manager ended: %v", err)
 		}
 	})
+	t.Cleanup(stop)
+	return stop
 }
+
+// thisVersion is the operator as it is.
+func thisVersion() Options { return Options{Build: spec.Builder{NodeImage: "node"}, Restarts: 1} }
 
 // grow makes clusters until there are so many, and runs their pods until all of them say Running.
 func (f *fleet) grow(t *testing.T, namespace string, n int) {
@@ -164,6 +180,20 @@ func (f *fleet) grow(t *testing.T, namespace string, n int) {
 	t.Logf("%d clusters run after %s", n, time.Since(began).Round(time.Second))
 }
 
+// startServer starts the server of a pod. One in the place of another has its data and its name, as with a volume.
+func (f *fleet) startServer(pod *corev1.Pod) {
+	n, servers := len(f.at), f.of(pod.Labels[valkeyv1.ClusterLabel])
+	f.at[string(pod.UID)] = fmt.Sprintf("10.0.%d.%d", n/250, n%250+1)
+	addr, was := f.at[string(pod.UID)]+":6379", f.last[pod.Name]
+	if was == "" {
+		servers.Start(addr, "8.1.1")
+	} else {
+		servers.Restart(was, fake.Restart{Addr: addr})
+	}
+	servers.Bear(addr, spec.MarkOf(pod))
+	f.last[pod.Name] = addr
+}
+
 func (f *fleet) runPods(ctx context.Context, namespace string) error {
 	var pods corev1.PodList
 	if err := f.List(ctx, &pods, client.InNamespace(namespace), client.HasLabels{valkeyv1.ClusterLabel}); err != nil {
@@ -173,15 +203,16 @@ func (f *fleet) runPods(ctx context.Context, namespace string) error {
 	group.SetLimit(8)
 	for i := range pods.Items {
 		pod := &pods.Items[i]
+		if pod.DeletionTimestamp != nil {
+			f.of(pod.Labels[valkeyv1.ClusterLabel]).Stop(f.last[pod.Name])
+			group.Go(func() error { return client.IgnoreNotFound(f.Delete(ctx, pod, client.GracePeriodSeconds(0))) })
+			continue
+		}
 		if pod.Status.PodIP != "" {
 			continue
 		}
 		if f.at[string(pod.UID)] == "" {
-			n := len(f.at)
-			f.at[string(pod.UID)] = fmt.Sprintf("10.0.%d.%d", n/250, n%250+1)
-			servers, addr := f.of(pod.Labels[valkeyv1.ClusterLabel]), f.at[string(pod.UID)]+":6379"
-			servers.Start(addr, "8.1.1")
-			servers.Bear(addr, spec.MarkOf(pod))
+			f.startServer(pod)
 		}
 		ip := f.at[string(pod.UID)]
 		group.Go(func() error {

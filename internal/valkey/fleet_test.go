@@ -22,7 +22,7 @@ func TestFleet(t *testing.T) {
 	harness.Install(t, b, "valkey")
 	namespace := bedtest.Namespace(t, b)
 	f := newFleet(t, b)
-	f.startManager(t, b, namespace)
+	f.startManager(t, b, thisVersion(), namespace)
 	var costs []cost
 	for _, n := range []int{20, 200} {
 		f.grow(t, namespace, n)

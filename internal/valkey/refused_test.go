@@ -60,7 +60,7 @@ func TestRefusalsAreNamed(t *testing.T) {
 		clusters[r.part] = c
 		namespaces = append(namespaces, c.Namespace)
 	}
-	f.startManager(t, b, namespaces...)
+	f.startManager(t, b, thisVersion(), namespaces...)
 	for _, r := range refusals {
 		c := clusters[r.part]
 		harness.Eventually(t, within, poll, func() error { return f.tells(t, b, c, r) })

@@ -67,7 +67,7 @@ func TestHeldByAThirdKind(t *testing.T) {
 		f.create(t, u)
 		all = append(all, f.hold(t, u, c, phase))
 	}
-	f.startManager(t, b, namespace)
+	f.startManager(t, b, thisVersion(), namespace)
 	f.goOn(t, all)
 }
 
@@ -77,7 +77,7 @@ func TestHeldWhileItRuns(t *testing.T) {
 	harness.Install(t, b, "valkey")
 	f := newFleet(t, b)
 	namespace := bedtest.Namespace(t, b)
-	f.startManager(t, b, namespace)
+	f.startManager(t, b, thisVersion(), namespace)
 	f.grow(t, namespace, 1)
 	c := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "fleet-0"}}
 	if err := f.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil {

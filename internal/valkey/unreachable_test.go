@@ -30,7 +30,7 @@ func TestUnreachableClustersHoldNobodyUp(t *testing.T) {
 	harness.Install(t, b, "valkey")
 	namespace := bedtest.Namespace(t, b)
 	f := newFleet(t, b)
-	f.startManager(t, b, namespace)
+	f.startManager(t, b, thisVersion(), namespace)
 	size, unreachable := harness.ByLevel(24, 50), harness.ByLevel(12, 20)
 	f.grow(t, namespace, size)
 

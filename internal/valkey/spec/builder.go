@@ -1,6 +1,8 @@
 package spec
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 )
 
@@ -8,6 +10,8 @@ import (
 type Builder struct {
 	// NodeImage holds statecraft-valkey-node, which is copied into every pod.
 	NodeImage string
+	// Other makes of a template what another version of the operator would; nil is this one. It is for tests.
+	Other func(*corev1.PodTemplateSpec)
 }
 
 // Children is everything that a cluster of so many shards owns, in the order in which

@@ -45,13 +45,17 @@ func (b Builder) shard(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet
 }
 
 func (b Builder) template(c *valkeyv1.ValkeyCluster, shard int) corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{
+	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{
 			Labels:      described(c, shardLabels(c, shard)),
 			Annotations: map[string]string{configAnnotation: Config(c)},
 		},
 		Spec: b.pod(c, shard),
 	}
+	if b.Other != nil {
+		b.Other(&template)
+	}
+	return template
 }
 
 func (b Builder) pod(c *valkeyv1.ValkeyCluster, shard int) corev1.PodSpec {
