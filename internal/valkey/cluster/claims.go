@@ -6,6 +6,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/reserve"
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
 // Volumes of servers that were removed would bring an old view of the cluster back: their claims go, once
@@ -104,6 +105,16 @@ func waitForOldClaims(in input) (fsm.Decision, bool) {
 		return fsm.Do(ReasonOldClaims, effects...).Because("%s", words), true
 	}
 	return fsm.Wait(ReasonOldClaims, "children", "pods").In(recheck).Because("%s", words), true
+}
+
+// cannotWrite says that a server fails to write to its volume. It serves what it has, and refuses what clients write.
+func cannotWrite(w World) (string, bool) {
+	i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Server != nil && n.Server.CannotWrite })
+	if i < 0 {
+		return "", false
+	}
+	const words = "Server %s cannot write to its volume, and refuses writes of clients; if the volume is full, raise spec.persistence.size."
+	return fmt.Sprintf(words, w.Nodes[i].Name), true
 }
 
 // volumeTrouble tells of volumes that are about to go, or are not yet as large as they should be.

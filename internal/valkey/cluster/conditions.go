@@ -41,7 +41,9 @@ func unreached(in input, d fsm.Decision) (fsm.Reason, string) {
 	if in.Obj.Status.Phase != Running {
 		return "", ""
 	}
-	waits := d.Held || slices.Contains([]fsm.Reason{ReasonReservedByOther, ReasonReserving, ReasonPaused, ReasonChangeNotApplied, ReasonUpgradeAbandoned}, d.Reason)
+	waits := d.Held || slices.Contains([]fsm.Reason{
+		ReasonReservedByOther, ReasonReserving, ReasonPaused, ReasonChangeNotApplied, ReasonUpgradeAbandoned, ReasonCannotWrite,
+	}, d.Reason)
 	if _, lacks := in.World.lacks(); lacks { // a promotion came first
 		return ReasonNodesMissing, whatItLacks(in)
 	}

@@ -58,6 +58,7 @@ func TestReadyIsThatTheSpecIsReached(t *testing.T) {
 		}, ReasonNodesMissing, false},
 		"a primary does not serve":                     {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[4].Server.OK = false }, ReasonNodesMissing, false},
 		"a server is busy for a moment":                {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[4].Server = nil }, "", true},
+		"a volume is full":                             {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[5].Server.CannotWrite = true }, ReasonCannotWrite, true},
 		"a replica's pod is not ready":                 {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[5].Ready = false }, ReasonNodesMissing, true},
 		"a shard came back empty, and is being healed": {shardIsLost, ReasonHealing, false},
 	} {

@@ -170,6 +170,9 @@ func healthySummary(in input) (fsm.Reason, string) {
 	if words := whyAbandoned(in.World); words != "" {
 		return ReasonUpgradeAbandoned, words
 	}
+	if words, is := cannotWrite(in.World); is {
+		return ReasonCannotWrite, words
+	}
 	return ReasonClusterHealthy, healthyWords(in.World) + drift(in)
 }
 

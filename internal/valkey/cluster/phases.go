@@ -99,6 +99,7 @@ const (
 	ReasonSpreading          fsm.Reason = "Spreading"          // a replica takes over because one machine has most of the primaries
 	ReasonScaling            fsm.Reason = "Scaling"            // the spec asks for another number of shards or replicas
 	ReasonOldClaims          fsm.Reason = "OldClaims"          // volumes of removed servers are deleted before others take their place
+	ReasonCannotWrite        fsm.Reason = "CannotWrite"        // a server fails to write to its volume, which may be full
 	ReasonMoving             fsm.Reason = "Moving"             // slots are being moved
 	ReasonBalanced           fsm.Reason = "Balanced"           // every slot is where it should be
 	ReasonSlotsLost          fsm.Reason = "SlotsLost"          // a slot has no owner, or two

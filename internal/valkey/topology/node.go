@@ -94,6 +94,8 @@ type Server struct {
 	// Loading says that it reads data in the background. One that reads in the
 	// foreground answers nothing, not even what it is called.
 	Loading bool `json:"loading,omitempty"`
+	// CannotWrite says that it failed to write to its volume, and refuses what clients write.
+	CannotWrite bool `json:"cannotWrite,omitempty"`
 	// Syncing says that a replica is being sent all of its primary's data.
 	Syncing bool `json:"syncing,omitempty"`
 	// MemoryLimit is how many bytes its data may take; 0 is without limit.

@@ -51,6 +51,7 @@ func (a answers) server() (*topology.Server, error) {
 		Epoch:       number(cluster["cluster_current_epoch"]),
 		History:     info["master_replid"],
 		Loading:     info["loading"] == "1" || info["async_loading"] == "1",
+		CannotWrite: info["aof_enabled"] == "1" && info["aof_last_write_status"] == "err",
 		Syncing:     info["master_sync_in_progress"] == "1",
 		MemoryLimit: number(info["maxmemory"]),
 		Attached:    attached(info),
