@@ -16,6 +16,7 @@ func valkey() Area {
 			var o area.Options
 			set.StringVar(&o.Build.NodeImage, "valkey-node-image", "statecraft.local/valkey-node:dev", "image of statecraft-valkey-node, which is copied into every pod of area valkey")
 			set.IntVar(&o.Restarts, "valkey-restarts-at-a-time", 1, "how many clusters are restarted at a time because this version makes other pods of the same spec; with 0 only a person restarts them")
+			set.BoolVar(&o.AwaitKubelet, "valkey-await-kubelet", false, "replace a primary only after its kubelet says that it ended, and never because its address refuses connections; for nodes with proxies that pods show no sign of")
 			return func() kube.AreaSetup { return area.Area(o) }
 		},
 		Machines: []Machine{

@@ -24,6 +24,8 @@ type Parts struct {
 	Work      *kube.Worker[struct{}] // moves slots
 	Access    *kube.Worker[struct{}] // changes passwords, certificates and settings
 	Restarts  int                    // how many clusters are restarted at a time for reasons of the operator's own
+	// AwaitKubelet says that a refused connection proves nothing.
+	AwaitKubelet bool
 }
 
 // A pass mostly waits for servers to answer. Those that do not answer take seconds, and are
@@ -62,7 +64,7 @@ func NewCluster(e kube.Env, p Parts) *kube.Reconciler[*valkeyv1.ValkeyCluster, c
 	r.Limits.Workers, r.Limits.Slow = passes, slowPasses
 	r.Observe = observe.Cluster{
 		Build: p.Build, Cached: e.Cached(), Live: e.LiveReader(), Reservations: e.Reservations().Reservations,
-		Servers: p.Sampler, Children: e.Children(applies, spec.Stamp), Work: p.Work, Access: p.Access, Restarts: p.Restarts,
+		Servers: p.Sampler, Children: e.Children(applies, spec.Stamp), Work: p.Work, Access: p.Access, Restarts: p.Restarts, AwaitKubelet: p.AwaitKubelet,
 	}.Observe
 	connect := func(ctx context.Context, key read.Key) (act.Servers, error) { return p.Connector.Connect(ctx, key) }
 	r.Act = act.Cluster{

@@ -42,6 +42,8 @@ type Options struct {
 	Build spec.Builder
 	// Restarts is how many clusters are restarted at a time for reasons of the operator's own.
 	Restarts int
+	// AwaitKubelet says that a refused connection proves nothing: only a kubelet's word ends a server.
+	AwaitKubelet bool
 }
 
 // Area is area valkey.
@@ -116,7 +118,7 @@ func setup(a *kube.Area, connector Connector, o Options) error {
 			return fmt.Errorf("run sampler: %w", err)
 		}
 	}
-	parts := Parts{Build: o.Build, Restarts: o.Restarts, Connector: connector, Sampler: sampler, Monitor: monitor, Work: &kube.Worker[struct{}]{Wake: waker.Wake}}
+	parts := Parts{Build: o.Build, Restarts: o.Restarts, AwaitKubelet: o.AwaitKubelet, Connector: connector, Sampler: sampler, Monitor: monitor, Work: &kube.Worker[struct{}]{Wake: waker.Wake}}
 	parts.Access = &kube.Worker[struct{}]{Wake: func(key read.Key) {
 		key.Name, _, _ = strings.Cut(key.Name, "/") // see cluster.SettingsWork
 		waker.Wake(key)

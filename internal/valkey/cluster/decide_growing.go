@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/valkey/plan"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
 
@@ -138,17 +139,15 @@ func notServing(nodes topology.Nodes) (topology.Node, bool) {
 	return nodes[i], true
 }
 
-// attachEmpty makes the servers of each of the first shards that owns nothing follow its first.
+// attachEmpty makes the servers of each of the first shards that owns nothing follow one of them.
 func attachEmpty(w World, shards int) (effects []fsm.Effect) {
-	for i := range min(shards, len(w.Shape)) {
+	for i, name := range newPrimaries(w, shards) {
 		shard := w.Nodes.Shard(i)
-		if _, owned := shard.Owner(); owned {
+		at := slices.IndexFunc(shard, func(n topology.Node) bool { return n.Name == name })
+		if _, owned := shard.Owner(); owned || at < 0 {
 			continue
 		}
-		first, found := primaryOf(shard)
-		if !found {
-			continue
-		}
+		first := shard[at]
 		for _, n := range shard {
 			if n.Name != first.Name && mayFollow(w, n) && n.Server.Knows(first.Server.ID) {
 				effects = append(effects, Replicate{memberOf(n), memberOf(first)})
@@ -165,15 +164,30 @@ func mayFollow(w World, n topology.Node) bool {
 	return n.Server.Empty && self.Slots == "" && (self.Follows == "" || !answers && !seenAlive(w.Nodes, self.Follows))
 }
 
-// primaryOf is the server that the others of a shard without slots follow, or are to:
-// the one that has replicas, or else the first.
-func primaryOf(shard topology.Nodes) (first topology.Node, found bool) {
+// newPrimaries names the primary of each of the first shards: the one that it has, or one for it where machines have few.
+func newPrimaries(w World, shards int) []string {
+	candidates := make([]topology.Nodes, min(shards, len(w.Shape)))
+	for i := range candidates {
+		candidates[i] = mayBePrimary(w.Nodes.Shard(i))
+	}
+	return plan.NewPrimaries(candidates)
+}
+
+// mayBePrimary are the servers of which one is the primary of a shard: the one that owns its slots or has replicas, or else
+// those that hold nothing.
+func mayBePrimary(shard topology.Nodes) (nodes topology.Nodes) {
+	if owner, owned := shard.Owner(); owned {
+		return topology.Nodes{owner}
+	}
 	for _, n := range shard {
+		if n.Server == nil {
+			continue
+		}
 		if id := n.Server.Self().Follows; id != "" {
-			if first, found = shard.ByID(id); found {
-				return first, true
+			if first, found := shard.ByID(id); found {
+				return topology.Nodes{first}
 			}
 		}
 	}
-	return shard.HoldingNothing()
+	return slices.DeleteFunc(slices.Clone(shard), func(n topology.Node) bool { return n.Server == nil || n.Server.Holds() })
 }

@@ -64,8 +64,8 @@ func migrate(c *valkeyv1.ValkeyCluster, w *World) (moved bool) {
 	}
 	for i := range w.Shape {
 		owner, owned := w.Nodes.Shard(i).Owner()
-		if !owned {
-			owner, owned = primaryOf(w.Nodes.Shard(i))
+		if first := mayBePrimary(w.Nodes.Shard(i)); !owned && len(first) > 0 {
+			owner, owned = first[0], true
 		}
 		if owned {
 			s := &owner.Server.View[self(owner.Server)]

@@ -46,6 +46,8 @@ type Cluster struct {
 	Work         read.Works[struct{}] // what moves slots
 	Access       read.Works[struct{}] // what changes passwords and certificates
 	Restarts     int                  // how many clusters the operator restarts at a time for reasons of its own
+	// AwaitKubelet says that a refused connection proves nothing: somebody between the manager and pods may refuse.
+	AwaitKubelet bool
 
 	young time.Duration // how old what a server said may be; 0 is as old as the phase allows
 }

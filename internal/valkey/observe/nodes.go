@@ -54,7 +54,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, of record
 			}
 			n.Pod = podFacts(n.Pod, p)
 			n.Server, n.Stranger = answers.of(p)
-			n.Refused = answers.Refused[n.Addr] && spec.ListensAlone(p)
+			n.Refused = answers.Refused[n.Addr] && spec.ListensAlone(p) && !o.AwaitKubelet
 			if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
 				return nil, err
 			}

@@ -8,10 +8,13 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
@@ -77,5 +80,29 @@ func TestWhoRefusesIsLookedAtAnew(t *testing.T) {
 	}
 	if !slices.Equal(a.asked, []time.Duration{youngAtRest, youngWhileMaking}) {
 		t.Errorf("asked for what is younger than %v", a.asked)
+	}
+}
+
+// A refusal counts only where nobody but the server can refuse, and where it is to count at all.
+func TestARefusalIsBelievedOfTheServerAlone(t *testing.T) {
+	enabled := map[string]string{"ambient.istio.io/redirection": "enabled"}
+	for name, tc := range map[string]struct {
+		annotations map[string]string
+		await       bool
+		want        bool
+	}{
+		"nobody else listens there":    {nil, false, true},
+		"a proxy of the node does":     {enabled, false, false},
+		"the kubelet is to be awaited": {nil, true, false},
+	} {
+		pod := runningPod("web-0-0", "10.0.0.1", "web-0")
+		pod.Annotations = tc.annotations
+		o := Cluster{Cached: shelf{pods: []corev1.Pod{pod}}, Servers: sampled(Answers{Refused: map[string]bool{"10.0.0.1:6379": true}}), Work: idle{}, AwaitKubelet: tc.await}
+		c := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web-0", UID: "web-0"}}
+		nodes, err := o.nodes(t.Context(), c, record{shape: cluster.Even(1, 0), shards: map[string]*appsv1.StatefulSet{"web-0": set}})
+		if err != nil || len(nodes) != 1 || nodes[0].Refused != tc.want {
+			t.Errorf("%s: %+v, %v", name, nodes, err)
+		}
 	}
 }

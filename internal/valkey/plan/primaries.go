@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/statecraft-dev/statecraft/internal/valkey/topology"
+import (
+	"slices"
+
+	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
+)
 
 // FirstPrimaries names the pod of each of the first shards that is to be its primary in a new cluster, so that no
 // machine has more of them than need be: who loses the machine with most of them can elect nobody in their place. It
@@ -8,11 +12,30 @@ import "github.com/statecraft-dev/statecraft/internal/valkey/topology"
 // have their slots by then.
 func FirstPrimaries(nodes topology.Nodes, shards int) []string {
 	for most := 1; ; most++ {
-		s := assignment{shards: make([]topology.Nodes, shards), most: most, on: map[string][]int{}, chosen: make([]string, shards)}
-		if s.all(nodes) {
+		s := newAssignment(make([]topology.Nodes, shards), most)
+		for i := range s.shards {
+			s.shards[i] = nodes.Shard(i)
+		}
+		if s.all() {
 			return s.chosen
 		}
 	}
+}
+
+// NewPrimaries names, by shard, the one among those that may be its primary, so that no machine has more of them than need be.
+// A shard that has one has no choice, and those that have one stay where they are.
+func NewPrimaries(candidates []topology.Nodes) []string {
+	for most := 1; ; most++ {
+		s := newAssignment(candidates, most)
+		s.emptiest = true
+		if s.all() {
+			return s.chosen
+		}
+	}
+}
+
+func newAssignment(shards []topology.Nodes, most int) assignment {
+	return assignment{shards: shards, most: most, on: map[string][]int{}, chosen: make([]string, len(shards))}
 }
 
 // assignment finds a place for every primary where no machine has more than so many. It is Kuhn's matching.
@@ -21,11 +44,12 @@ type assignment struct {
 	most   int
 	on     map[string][]int // the shards whose primary is on a machine
 	chosen []string
+	// emptiest says that a machine with fewer is better, also where there is room on another.
+	emptiest bool
 }
 
-func (s *assignment) all(nodes topology.Nodes) bool {
+func (s *assignment) all() bool {
 	for i := range s.shards {
-		s.shards[i] = nodes.Shard(i)
 		if len(s.shards[i]) > 0 && !s.assign(i, map[string]bool{}) {
 			return false
 		}
@@ -35,7 +59,7 @@ func (s *assignment) all(nodes topology.Nodes) bool {
 
 // assign finds one for one shard. Others make room if there is no free one and they have another place.
 func (s *assignment) assign(shard int, asked map[string]bool) bool {
-	for _, n := range s.shards[shard] {
+	for _, n := range s.inOrder(shard) {
 		if there := s.on[n.Host]; !asked[n.Host] && len(there) < s.most {
 			s.on[n.Host], s.chosen[shard] = append(there, shard), n.Name
 			return true
@@ -54,4 +78,12 @@ func (s *assignment) assign(shard int, asked map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// inOrder are those that may be the primary of a shard, the best first.
+func (s *assignment) inOrder(shard int) topology.Nodes {
+	if !s.emptiest {
+		return s.shards[shard]
+	}
+	return slices.SortedStableFunc(slices.Values(s.shards[shard]), func(a, b topology.Node) int { return len(s.on[a.Host]) - len(s.on[b.Host]) })
 }

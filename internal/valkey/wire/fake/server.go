@@ -21,7 +21,7 @@ type server struct {
 	knocks                     map[string]time.Duration // of those, where nobody answers, and since when
 	banned                     map[string]time.Duration // who is not met by the word of others, and until when
 	dropped                    map[string]time.Duration // who was forgotten, and when
-	epoch                      int64 // the highest that it heard of
+	epoch                      int64                    // the highest that it heard of
 	settings                   map[string]string
 
 	// Its data, and how it came by them.
