@@ -30,7 +30,7 @@ func conditions(in input, d fsm.Decision) []metav1.Condition {
 	if reason, why := unreached(in, d); reason != "" {
 		own = append(own, metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: string(reason), Message: why})
 	}
-	if phase == Degraded && d.Reason == ReasonDataLost && !mayRefillLostShards(in) {
+	if slices.Contains([]fsm.Phase{Degraded, RebalancingSlots, EvacuatingSlots}, phase) && d.Reason == ReasonDataLost && !mayRefillLostShards(in) {
 		own = append(own, metav1.Condition{Type: fsm.Stalled, Status: metav1.ConditionTrue, Reason: string(d.Reason), Message: d.Message})
 	}
 	return own

@@ -56,11 +56,31 @@ func shardLost(in input) (words string, is bool) {
 	case len(lost) == 0:
 		return "", false
 	case in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !mayRefillLostShards(in):
-		return fmt.Sprintf("Shard %d came back empty while slots were being moved, whose keys may be elsewhere; see SlotsLost in the runbook.", lost[0]), true
+		return fmt.Sprintf("Shard %d came back empty while slots were being moved, whose keys may be elsewhere: %s; see SlotsLost in the runbook.", lost[0], howToClose(in.World)), true
 	case mayRefillLostShards(in):
 		return fmt.Sprintf("Shard %d came back empty; spec.onTotalLoss asks for an empty one, which the manager forms.", lost[0]), true
 	}
 	return fmt.Sprintf("Shard %d came back empty; restore its data, or set spec.onTotalLoss to Recreate to continue without it.", lost[0]), true
+}
+
+// howToClose is what a person can do about slots that are open with a server that is gone: whoever has keys of
+// them keeps these. To close one otherwise would lose them, so it is not done unasked.
+func howToClose(w World) string {
+	for _, n := range w.Nodes {
+		if n.Server == nil || n.Server.Self().Follows != "" {
+			continue
+		}
+		for _, o := range n.Server.Open {
+			if _, answers := w.Nodes.ByID(o.Peer); answers {
+				continue
+			}
+			if o.Importing {
+				return fmt.Sprintf("slot %d was on its way to %s, which keeps the keys that have come by `valkey-cli cluster setslot %d node %s` in that pod", o.Slot, n.Name, o.Slot, n.Server.ID)
+			}
+			return fmt.Sprintf("slot %d was on its way from %s, which keeps the keys that have not gone by `valkey-cli cluster setslot %d stable` in that pod", o.Slot, n.Name, o.Slot)
+		}
+	}
+	return "wait until they have arrived"
 }
 
 // mayRefillLostShards says that shards that were lost may begin anew: the user said so, and no slot

@@ -35,6 +35,9 @@ func move(in input, shards int) (fsm.Decision, bool) {
 	case w.Migration == Moving: // a slot has two owners for a moment, while it changes hands
 		return fsm.Wait(ReasonMoving, "valkey", "work").In(recheck).Because("%s", words), true
 	case doubt != "":
+		if words, lost := shardLost(in); lost {
+			return fsm.Wait(ReasonDataLost, "valkey").In(recheck).Because("%s", words), true
+		}
 		return fsm.Wait(ReasonSlotsLost, "valkey").In(recheck).Because("No slots are moved: %s; see SlotsLost in the runbook.", doubt), true
 	case left == 0 && open == 0:
 		return fsm.Decision{}, false
