@@ -12,7 +12,7 @@ import (
 const messagesHead = "# Messages\n\n" + generated +
 	"What conditions, events and the history say, by reason: of each an example for every phase in which it differs. Transcripts have met them;\n" +
 	"where they show no message of a reason, a generated world has. *event* is the type of the event that a move to the phase is.\n" +
-	"An event says the message, or else what is awaited, or else what the phase is for; the way that was taken stands behind it in brackets.\n" +
+	"An event says the message, or else what is awaited, what Ready says, or what the phase is for; the way that was taken stands behind it in brackets.\n" +
 	"What a reason means is on the page of its kind; what any kind can say besides is in [kernel](kernel.md).\n"
 
 // messages are the examples that the tests of a machine have written. Every reason must be among them.

@@ -203,7 +203,7 @@ func ways(hops []fsm.Hop) (ways [][]fsm.Hop) {
 }
 
 // inWords is why an object or a lane moved, as a sentence, and the way that it took. A move without words of its
-// own is explained by what is awaited now, or else by what its last phase is for.
+// own is explained by what is awaited now, by what Ready says of its reason, or else by what its last phase is for.
 func (t *Trace) inWords(way []fsm.Hop, p *meta.Progress) string {
 	var through []string
 	if first := way[0]; first.From != "" {
@@ -217,9 +217,17 @@ func (t *Trace) inWords(way []fsm.Hop, p *meta.Progress) string {
 	if last.Lane != "" {
 		path = "lane " + last.Lane + ": " + path
 	} else {
-		why = cmp.Or(why, p.WaitingFor)
+		why = cmp.Or(why, p.WaitingFor, readyMessage(p, last.Reason))
 	}
 	return strings.TrimSpace(cmp.Or(why, t.doc(last)) + " (" + path + ")")
+}
+
+// readyMessage is what condition Ready says, if it says it of this reason.
+func readyMessage(p *meta.Progress, reason meta.Reason) string {
+	if c := apimeta.FindStatusCondition(p.Conditions, fsm.Ready); c != nil && c.Reason == string(reason) {
+		return c.Message
+	}
+	return ""
 }
 
 // traceProofs tells what was done that cannot be undone, and what was seen that allowed it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -208,6 +209,18 @@ func TestMovesInWords(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string(nil), events()); diff != "" {
 		t.Errorf("told without a change: %s", diff)
+	}
+}
+
+// What Ready says of the reason of a move explains the move better than its phase does.
+func TestReadyExplainsAMove(t *testing.T) {
+	trace := NewTrace(lampMachine(), nil)
+	way := []fsm.Hop{{Transition: meta.Transition{To: on, Reason: "Pressed"}}}
+	for reason, want := range map[string]string{"Pressed": "The lamp is on. (On)", "Burnt": "On. (On)"} {
+		p := &meta.Progress{Conditions: []metav1.Condition{{Type: fsm.Ready, Reason: reason, Message: "The lamp is on."}}}
+		if got := trace.inWords(way, p); got != want {
+			t.Errorf("Ready is %s: %q, want %q", reason, got, want)
+		}
 	}
 }
 

@@ -2,10 +2,12 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +18,6 @@ var (
 	shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	heading    = regexp.MustCompile(`(?m)^#{2,} .*$`)
 	hereDoc    = regexp.MustCompile(`<<(\w+)$`)
-	// remembered is what a shell keeps from one command to the next: aliases and variables.
-	remembered = regexp.MustCompile(`^(alias |\w+=)`)
 )
 
 // Section is the text of a page below a heading, up to the next.
@@ -59,34 +59,41 @@ func Statements(section string) (all []string) {
 
 // Person types statements, one after another, into a shell at the root of the checkout.
 type Person struct {
-	t      testing.TB
-	env    []string
-	before []string
+	t    testing.TB
+	env  []string
+	kept string // aliases and variables that the shell has by now
 }
 
 // NewPerson has an environment. Variables of make are left out: a test may be run by make itself.
 func NewPerson(t testing.TB, env []string) *Person {
 	t.Helper()
-	p := &Person{t: t}
+	p := &Person{t: t, kept: filepath.Join(t.TempDir(), "kept")}
 	for _, e := range env {
 		if name, _, _ := strings.Cut(e, "="); !strings.HasPrefix(name, "MAKE") && name != "MFLAGS" && name != "AREA" {
 			p.env = append(p.env, e)
 		}
 	}
+	if err := os.WriteFile(p.kept, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return p
 }
+
+// script types a statement into a shell that has the aliases of the one before it, and its variables.
+const script = `set -eo pipefail; shopt -s expand_aliases; source "$KEPT"
+%s
+{ alias; declare -p | grep '^declare -- '; } >"$KEPT"
+`
 
 // Type types a statement and returns what it printed.
 func (p *Person) Type(statement string) (string, error) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.t.Context()), timeout.Wait)
 	defer cancel()
-	lines := append([]string{"set -eo pipefail", "shopt -s expand_aliases"}, p.before...)
-	out, err := p.Command(ctx, "bash", "-c", strings.Join(append(lines, statement), "\n")).CombinedOutput()
+	cmd := p.Command(ctx, "bash", "-c", fmt.Sprintf(script, statement))
+	cmd.Env = append(cmd.Env, "KEPT="+p.kept)
+	out, err := cmd.CombinedOutput()
 	p.t.Logf("$ %s\n%s", statement, out)
-	if err == nil && remembered.MatchString(statement) {
-		p.before = append(p.before, statement)
-	}
 	return string(out), err
 }
 
@@ -103,6 +110,6 @@ func (p *Person) Must(statement string) string {
 // Command is a program with the person's environment.
 func (p *Person) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = Root(p.t), p.env
+	cmd.Dir, cmd.Env = Root(p.t), slices.Clone(p.env)
 	return cmd
 }
