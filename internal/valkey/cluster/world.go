@@ -211,6 +211,9 @@ func (w World) lacks() (why string, is bool) {
 	if i := slices.IndexFunc(w.Nodes, topology.Node.RefusesConnections); i >= 0 {
 		return w.Nodes[i].Name + " refuses connections", true
 	}
+	if i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Stranger != "" }); i >= 0 {
+		return w.Nodes[i].Name + " " + w.Nodes[i].Silence(), true // whatever Kubernetes says of its pod
+	}
 	if why, is := w.unserved(); is && w.Formed {
 		return why, true
 	}
