@@ -71,6 +71,20 @@ func TestNothingSpins(t *testing.T) {
 	}
 }
 
+// What failed before says nothing about a spec that was edited since: it is tried at once. What was never observed, as of a
+// one-shot that is under way, was not edited.
+func TestAnEditEndsTheBackOff(t *testing.T) {
+	for observed, ends := range map[int64]bool{-1: false, 0: false, 1: true, 2: false} {
+		i := in{Obj: lit(nil), World: world{says: says{"On": act}}, Now: now}
+		_, n := pass(t, machine(), i, errUnavailable)
+		i.Obj = n.Obj
+		i.Obj.Generation, i.Obj.ObservedGeneration = 2, observed
+		if s, _ := pass(t, machine(), i, nil); s.Decision.Waits() == ends {
+			t.Errorf("observed generation %d of 2: %s", observed, show(s))
+		}
+	}
+}
+
 func TestBackOff(t *testing.T) {
 	m, i := machine(), in{Obj: lit(nil), World: world{says: says{"On": act}}, Now: now}
 	var waits []int

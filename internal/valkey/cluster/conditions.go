@@ -48,6 +48,8 @@ func unreached(in input, d fsm.Decision) (fsm.Reason, string) {
 		return ReasonNodesMissing, whatItLacks(in)
 	}
 	switch {
+	case in.World.Upgrade != nil && in.Obj.Status.Failures > 0: // what it asks for is refused
+		return d.Reason, d.Message
 	case in.World.Upgrade != nil && d.Reason != ReasonReservedByOther: // a change of size may wait for it
 		return ReasonUpgrading, upgradeWorks(in.World)
 	case waits:

@@ -77,21 +77,24 @@ func TestBrokenEdits(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: vkc.Namespace, Name: "small"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("500m")}},
 	}))
+	good := s.fresh(vkc).Spec.DeepCopy()
 	for _, e := range brokenEdits {
-		t.Run(e.what, func(t *testing.T) { s.of(t).breakAndHeal(vkc, e) })
+		t.Run(e.what, func(t *testing.T) { s.of(t).breakAndHeal(vkc, *good, e) })
 	}
 	t.Run("a storage class", func(t *testing.T) { s.of(t).refusesStorage(vkc) })
 	w.check(t)
 	s.empty(vkc.Namespace, vkc)
 }
 
-func (s *stage) breakAndHeal(vkc *valkeyv1.ValkeyCluster, e brokenEdit) {
+func (s *stage) breakAndHeal(vkc *valkeyv1.ValkeyCluster, good valkeyv1.ValkeyClusterSpec, e brokenEdit) {
+	s.T.Helper()
 	s.T.Cleanup(func() {
-		if s.T.Failed() {
+		if s.T.Failed() { // those after it begin with a cluster that is well
 			s.dump(vkc.Namespace)
+			s.change(vkc, func(v *valkeyv1.ValkeyCluster) { v.Spec = good })
+			s.whole(vkc)
 		}
 	})
-	good := s.fresh(vkc).Spec.DeepCopy()
 	s.change(vkc, func(v *valkeyv1.ValkeyCluster) { e.edit(&v.Spec) })
 	began := time.Now()
 	harness.Eventually(s.T, 2*time.Minute, poll, func() error {
@@ -102,7 +105,7 @@ func (s *stage) breakAndHeal(vkc *valkeyv1.ValkeyCluster, e brokenEdit) {
 		return nil
 	})
 	told := time.Since(began)
-	s.change(vkc, func(v *valkeyv1.ValkeyCluster) { v.Spec = *good })
+	s.change(vkc, func(v *valkeyv1.ValkeyCluster) { v.Spec = good })
 	began = time.Now()
 	harness.Eventually(s.T, 3*healedWithin, poll, func() error {
 		ready := apimeta.FindStatusCondition(s.fresh(vkc).Status.Conditions, fsm.Ready)
