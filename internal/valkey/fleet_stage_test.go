@@ -36,7 +36,8 @@ const (
 type fleet struct {
 	*kubelet
 	asks  atomic.Int64
-	speed time.Duration // how many seconds of the manager's clock a second has; 0 is one
+	began time.Time
+	speed int // how much faster the clock of managers goes since then; 0 is not
 
 	last        map[string]string // the last address of each pod, by its name
 	mu          sync.Mutex
@@ -47,7 +48,7 @@ type fleet struct {
 
 func newFleet(t *testing.T, b *bed.Bed) *fleet {
 	t.Helper()
-	f := &fleet{kubelet: &kubelet{Client: newClient(t, b), at: map[string]string{}}, last: map[string]string{}, clusters: map[string]*fake.Cluster{}, unreachable: map[string]bool{}, vain: map[string]bool{}}
+	f := &fleet{kubelet: &kubelet{Client: newClient(t, b), at: map[string]string{}}, began: time.Now(), last: map[string]string{}, clusters: map[string]*fake.Cluster{}, unreachable: map[string]bool{}, vain: map[string]bool{}}
 	f.join(t)
 	return f
 }
@@ -117,9 +118,8 @@ func (f *fleet) startManager(t *testing.T, b *bed.Bed, o Options, namespaces ...
 	}
 	area := NewArea(func(kube.Env) Connector { return ConnectorFunc(connect) }, o)
 	if setup := area.Setup; f.speed > 1 {
-		began := time.Now()
 		area.Setup = func(a *kube.Area) error {
-			a.Env.Now = func() time.Time { return began.Add(f.speed * time.Since(began)) }
+			a.Env.Now = func() time.Time { return f.began.Add(time.Duration(f.speed) * time.Since(f.began)) }
 			return setup(a)
 		}
 	}
@@ -128,7 +128,7 @@ func (f *fleet) startManager(t *testing.T, b *bed.Bed, o Options, namespaces ...
 	go func() {
 		cfg := b.ConfigFor(harness.User("valkey"), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
 		ended <- kube.Run(ctx, cfg, kube.Options{
-			Areas:      []kube.AreaSetup{area},
+			Areas: []kube.AreaSetup{area}, Kinds: Kinds(),
 			Namespaces: namespaces, ReservationNamespace: harness.SystemNamespace,
 			Election: kube.Election{Off: true}, MetricsAddress: "0", ProbeAddress: "0",
 		})
