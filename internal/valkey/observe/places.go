@@ -49,8 +49,8 @@ func (o Cluster) placeHeld(ctx context.Context, c *valkeyv1.ValkeyCluster, by st
 	switch err := o.Cached.Get(ctx, read.Key{Namespace: holder.Namespace, Name: holder.Name}, &other); {
 	case apierrors.IsNotFound(err), err == nil && other.UID != holder.UID:
 		return reserve.Fact{State: reserve.Free}, false, nil
-	case err != nil: // a namespace that this manager does not look at
-		return reserve.Fact{State: reserve.Others, Holder: holder.Title()}, false, nil
+	case err != nil:
+		return reserve.Fact{State: reserve.Others, Holder: holder.Title()}, false, nil //nolint:nilerr // this manager does not look at its namespace
 	}
 	var list valkeyv1.ValkeyUpgradeList
 	if err := o.Cached.List(ctx, &list, read.InNamespace(other.Namespace), read.Fields{ByOwner: string(other.UID)}); err != nil {
