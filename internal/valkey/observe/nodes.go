@@ -46,22 +46,25 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, of record
 		shard := of.shards[spec.ShardName(c, i)]
 		for j := range 1 + replicas {
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
-			p := cmp.Or(byName[n.Name], unlabelled[n.Name])
-			if p == nil || shard == nil || !child.OwnedBy(p, shard.UID) {
+			if p := cmp.Or(byName[n.Name], unlabelled[n.Name]); p == nil || shard == nil || !child.OwnedBy(p, shard.UID) {
 				n.Stray = unlabelled[n.Name] != nil
-				nodes = append(nodes, n)
-				continue
-			}
-			n.Pod = podFacts(n.Pod, p)
-			n.Server, n.Stranger = answers.of(p)
-			n.Refused = answers.Refused[n.Addr] && spec.ListensAlone(p) && !o.AwaitKubelet
-			if n.Outdated, err = o.outdated(ctx, p, shard); err != nil {
+			} else if n, err = o.node(ctx, n, p, shard, answers); err != nil {
 				return nil, err
 			}
 			nodes = append(nodes, n)
 		}
 	}
 	return nodes, o.explainMissingPods(ctx, c, of, nodes)
+}
+
+// node is a pod of a shard and what answers at its address.
+func (o Cluster) node(ctx context.Context, n topology.Node, p *corev1.Pod, shard *appsv1.StatefulSet, answers Answers) (topology.Node, error) {
+	n.Pod = podFacts(n.Pod, p)
+	n.Server, n.Stranger = answers.of(p)
+	n.Refused = answers.Refused[n.Addr] && spec.ListensAlone(p) && !o.AwaitKubelet
+	outdated, err := o.outdated(ctx, p, shard)
+	n.Outdated = outdated
+	return n, err
 }
 
 // answers are what servers say, by address. That none of them answers, or none can be asked,
