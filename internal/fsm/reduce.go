@@ -80,16 +80,6 @@ func remember(p *meta.Progress, hop meta.Transition) {
 	p.History = p.History[max(0, len(p.History)-remembered):]
 }
 
-// LastMove is the object's last move into a phase, as far as its history goes back.
-func LastMove(p *meta.Progress, into Phase) (meta.Transition, bool) {
-	for _, move := range slices.Backward(p.History) {
-		if move.To == into {
-			return move, true
-		}
-	}
-	return meta.Transition{}, false
-}
-
 func (m *Machine[T, W]) fail(in Input[T, W], next T, lane string, o Outcome) []Hop {
 	if lane != "" {
 		return m.laneWalker(next, in, lane).fail(o, string(next.GetUID()))

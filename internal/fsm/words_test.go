@@ -54,7 +54,7 @@ func TestWordsTravelWithAMove(t *testing.T) {
 			if got := fmt.Sprintf("%s %s: %s", move.To, move.Reason, move.Message); got != tc.want {
 				t.Errorf("moves to %s, want %s", got, tc.want)
 			}
-			if kept, found := LastMove(&n.Obj.Progress, move.To); !found || kept != move.Transition {
+			if kept, found := n.Obj.LastMove(move.To); !found || kept != move.Transition {
 				t.Errorf("the history has %v", n.Obj.History)
 			}
 			if c := n.Obj.Conditions[0]; m.Phases[move.To].final() && (c.Reason != string(move.Reason) || c.Message != move.Message) {
@@ -83,7 +83,7 @@ func TestLostAndResetSayWhy(t *testing.T) {
 	l := lit(nil)
 	l.Annotations = map[string]string{ResetAnnotation: now.Format(time.RFC3339)}
 	_, n = pass(t, machine(), in{Obj: l, World: world{says: says{"Off": wait}}, Now: now.Add(time.Hour)}, nil)
-	if move, _ := LastMove(&n.Obj.Progress, "Off"); !strings.Contains(move.Message, ResetAnnotation) {
+	if move, _ := n.Obj.LastMove("Off"); !strings.Contains(move.Message, ResetAnnotation) {
 		t.Errorf("%+v", move)
 	}
 }
@@ -93,7 +93,7 @@ func TestAChainSeesItsOwnMoves(t *testing.T) {
 	m, seen := machine(), 0
 	off := m.Phases["Off"]
 	off.Decide = func(i in) Decision {
-		if move, found := LastMove(&i.Obj.Progress, "Off"); found && move.Message == "pressed" {
+		if move, found := i.Obj.LastMove("Off"); found && move.Message == "pressed" {
 			seen++
 		}
 		return wait

@@ -1,6 +1,10 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 type (
 	// Phase names one phase of a machine. "" means never seen, or forgotten.
@@ -65,6 +69,16 @@ type Progress struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	MachineHash string `json:"machineHash,omitempty"`
+}
+
+// LastMove is the object's last move into a phase, as far as its history goes back.
+func (p *Progress) LastMove(into Phase) (Transition, bool) {
+	for _, move := range slices.Backward(p.History) {
+		if move.To == into {
+			return move, true
+		}
+	}
+	return Transition{}, false
 }
 
 // Transition is one move from phase to phase.

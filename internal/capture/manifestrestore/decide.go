@@ -240,7 +240,7 @@ func wasLost(r *capturev1.ManifestRestoreRequest) bool {
 // decideCleaningUp looks at what was written before time ran out. If that is everything, the
 // restore succeeded after all.
 func decideCleaningUp(in input) fsm.Decision {
-	move, _ := fsm.LastMove(&in.Obj.Status.Progress, CleaningUp)
+	move, _ := in.Obj.Status.LastMove(CleaningUp)
 	late := fsm.Fire(DeadlineExceeded, capturev1.ReasonDeadlineExceeded).Because("%s", move.Message)
 	if wasLost(in.Obj) && !in.Obj.Spec.DryRun {
 		late.Reason = ReasonStatusLost

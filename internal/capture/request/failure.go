@@ -9,7 +9,7 @@ import (
 // FailureOf is why a request came to be cleaned up: its last move to that phase says so.
 // It is kept beside the history, which only remembers the last moves.
 func FailureOf(p *meta.Progress, cleaning fsm.Phase) *capturev1.RequestFailure {
-	move, moved := fsm.LastMove(p, cleaning)
+	move, moved := p.LastMove(cleaning)
 	if !moved {
 		move.Reason, move.Message = fsm.Reason(fsm.Lost), "The status was lost, and with it why the request failed."
 	}

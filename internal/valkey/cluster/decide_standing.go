@@ -214,7 +214,7 @@ func recoverAfter(in input) time.Duration {
 
 // repeatFailure waits with the reason and message of the move that led here: the World does not show them.
 func repeatFailure(in input) fsm.Decision {
-	move, known := fsm.LastMove(&in.Obj.Status.Progress, Failed)
+	move, known := in.Obj.Status.LastMove(Failed)
 	if !known || move.Event == DataLost || move.Message == "" {
 		move.Reason, move.Message = ReasonUnfinished, "The cluster was not formed in time; the manager tries again."
 	}
