@@ -110,8 +110,8 @@ func settings(c *valkeyv1.ValkeyCluster) []setting {
 		{"replica-priority", "100", "Which replica takes over is not a matter of configuration."},
 		{"repl-diskless-sync", "yes", "A first copy needs no disk."},
 		{"repl-diskless-sync-delay", "0", "Waiting for more replicas makes the first one look stuck."},
-		{"repl-backlog-size", "64mb", "A short break does not cost a full copy."},
-		{"client-output-buffer-limit", "replica 512mb 256mb 60", "A full copy under load is not cut off."},
+		{"repl-backlog-size", backlog(c), "A short break does not cost a full copy."},
+		{"client-output-buffer-limit", outputBuffer(c), "A full copy under load is not cut off."},
 		{"shutdown-timeout", fmt.Sprint(shutdownSeconds), "How long, in seconds, a stopping primary waits for its replicas."},
 	}
 	list = append(list, persistence(c)...)
@@ -119,8 +119,8 @@ func settings(c *valkeyv1.ValkeyCluster) []setting {
 		list = append(list, setting{"min-replicas-to-write", fmt.Sprint(r.MinReplicasToWrite), "spec.replication: fewer replicas than this stop writes."},
 			setting{"min-replicas-max-lag", fmt.Sprint(max(1, r.MaxLagSeconds)), "spec.replication: how long ago, in seconds, a replica may last have been heard of."})
 	}
-	if limit, set := c.Spec.Resources.Limits[corev1.ResourceMemory]; set && !limit.IsZero() {
-		list = append(list, setting{"maxmemory", fmt.Sprint(limit.Value() / 4 * 3), "Three quarters of the memory limit, in bytes; the rest is for buffers and copies."})
+	if limit, set := memoryLimit(c); set {
+		list = append(list, setting{"maxmemory", fmt.Sprint(limit / 4 * 3), "Three quarters of the memory limit, in bytes; the rest is for buffers and copies."})
 	}
 	return list
 }
