@@ -21,6 +21,7 @@ func TestAPrimaryInAnEpochThatNobodyHeardOf(t *testing.T) {
 	forEachVersion(t, 5*time.Second, false, func(t *testing.T, c *cluster) {
 		primary, follower := c.mustOwner(t, 0)
 		c.settled(t)
+		c.knowsEpoch(t, primary)
 		stop := watch(t, follower)
 		primary.kill()
 		primary.inEpoch(t, c.electedEpoch(t, follower))
@@ -32,6 +33,30 @@ func TestAPrimaryInAnEpochThatNobodyHeardOf(t *testing.T) {
 		if said := primary.said(t); !strings.Contains(said, "in an epoch that is not above its own") {
 			t.Errorf("it was not in the same epoch: %s", said)
 		}
+	})
+}
+
+// knowsEpoch waits until all have heard of the epoch that a primary gave itself last: its replica would ask for votes with an
+// older one otherwise, and get none.
+func (c *cluster) knowsEpoch(t *testing.T, primary *server) {
+	t.Helper()
+	id := c.target(t, primary).ID
+	c.eventually(t, func() error {
+		nodes, epoch := c.look(t.Context()), int64(0)
+		for _, n := range nodes {
+			if n.Server == nil {
+				return fmt.Errorf("%s does not answer", n.Name)
+			}
+			if p, _ := n.Server.Peer(id); n.Server.ID == id {
+				epoch = p.Epoch
+			}
+		}
+		for _, n := range nodes {
+			if p, _ := n.Server.Peer(id); p.Epoch != epoch {
+				return fmt.Errorf("%s knows epoch %d of %s, which is in %d", n.Name, p.Epoch, primary.name, epoch)
+			}
+		}
+		return nil
 	})
 }
 
