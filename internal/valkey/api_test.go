@@ -45,15 +45,21 @@ func TestTheAPIServerRefusesSenselessClusters(t *testing.T) {
 		"another file":                 {change: config("include", "/etc/passwd"), want: "operator's own"},
 		"a module":                     {change: config("loadmodule", "/tmp/x.so"), want: "operator's own"},
 		"a setting in capitals":        {change: config("PORT", "7000"), want: "lower case"},
-		"a window":                     {change: maintained("Europe/Vienna", "02:30", "1h30m", "Sat", "Sun")},
-		"a window of five minutes":     {change: maintained("UTC", "02:30", "5m"), want: "open for 15m to 24h"},
-		"a window of two days":         {change: maintained("UTC", "02:30", "48h"), want: "open for 15m to 24h"},
-		"a window of no length":        {change: maintained("UTC", "02:30", "long"), want: "windows[0].duration"},
-		"a window at no time":          {change: maintained("UTC", "24:00", "1h"), want: "windows[0].start"},
-		"a window on no day":           {change: maintained("UTC", "02:30", "1h", "Sunday"), want: "windows[0].days[0]"},
-		"a window of the machine":      {change: maintained("Local", "02:30", "1h"), want: "name a zone"},
-		"no windows":                   {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.Maintenance = &valkeyv1.Maintenance{} }, want: "maintenance.windows"},
-		"two lines":                    {change: config("hz", "10\nport 7000"), want: "should match"},
+		"a label for pods":             {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.Pods.Labels = map[string]string{"team": "shop"} }},
+		"a label that finds pods": {
+			change: func(c *valkeyv1.ValkeyCluster) {
+				c.Spec.Pods.Labels = map[string]string{valkeyv1.ClusterLabel: "other"}
+			}, want: "not yours to set",
+		},
+		"a window":                 {change: maintained("Europe/Vienna", "02:30", "1h30m", "Sat", "Sun")},
+		"a window of five minutes": {change: maintained("UTC", "02:30", "5m"), want: "open for 15m to 24h"},
+		"a window of two days":     {change: maintained("UTC", "02:30", "48h"), want: "open for 15m to 24h"},
+		"a window of no length":    {change: maintained("UTC", "02:30", "long"), want: "windows[0].duration"},
+		"a window at no time":      {change: maintained("UTC", "24:00", "1h"), want: "windows[0].start"},
+		"a window on no day":       {change: maintained("UTC", "02:30", "1h", "Sunday"), want: "windows[0].days[0]"},
+		"a window of the machine":  {change: maintained("Local", "02:30", "1h"), want: "name a zone"},
+		"no windows":               {change: func(c *valkeyv1.ValkeyCluster) { c.Spec.Maintenance = &valkeyv1.Maintenance{} }, want: "maintenance.windows"},
+		"two lines":                {change: config("hz", "10\nport 7000"), want: "should match"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}

@@ -104,6 +104,9 @@ type ValkeyClusterSpec struct {
 	// scheduling says where pods may run.
 	// +optional
 	Scheduling Scheduling `json:"scheduling,omitzero"`
+	// pods is what pods bear and need besides.
+	// +optional
+	Pods Pods `json:"pods,omitzero"`
 	// slotMigration says how slots are moved when the number of shards changes.
 	// +optional
 	SlotMigration SlotMigration `json:"slotMigration,omitzero"`

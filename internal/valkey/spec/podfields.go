@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"reflect"
+
 	corev1 "k8s.io/api/core/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
@@ -22,6 +24,7 @@ func PodFields(c *valkeyv1.ValkeyCluster) string {
 		MinReplicas, MaxLagSeconds int32
 		TLS                        bool
 		AuthSecret                 string
+		Pods                       *valkeyv1.Pods `json:",omitempty"`
 	}{
 		Image: s.Image, Grace: grace(c), Config: map[string]valkeyv1.ConfigValue{}, Scheduling: s.Scheduling,
 		Requests: s.Resources.Requests, Limits: s.Resources.Limits, TLS: s.TLS != nil,
@@ -39,6 +42,9 @@ func PodFields(c *valkeyv1.ValkeyCluster) string {
 	}
 	if s.Auth != nil {
 		fields.AuthSecret = s.Auth.SecretName
+	}
+	if !reflect.ValueOf(s.Pods).IsZero() {
+		fields.Pods = &s.Pods
 	}
 	return child.Hash(fields)
 }

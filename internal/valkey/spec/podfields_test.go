@@ -50,6 +50,14 @@ var edits = map[string][]func(*valkeyv1.ValkeyClusterSpec){
 			s.Scheduling.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{TopologyKey: "rack", WhenUnsatisfiable: corev1.ScheduleAnyway}}
 		},
 	},
+	"Pods": {
+		func(s *valkeyv1.ValkeyClusterSpec) { s.Pods.Labels = map[string]string{"team": "shop"} },
+		func(s *valkeyv1.ValkeyClusterSpec) { s.Pods.Annotations = map[string]string{"example.com/a": "b"} },
+		func(s *valkeyv1.ValkeyClusterSpec) {
+			s.Pods.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
+		},
+		func(s *valkeyv1.ValkeyClusterSpec) { s.Pods.ServiceAccountName = "web" },
+	},
 	"SlotMigration": {func(s *valkeyv1.ValkeyClusterSpec) {
 		s.SlotMigration.MaxBytesPerSecond = ptr.To(resource.MustParse("1Mi"))
 	}},

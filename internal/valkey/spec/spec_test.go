@@ -43,6 +43,10 @@ func TestGolden(t *testing.T) {
 	tuned.Spec.Persistence = valkeyv1.Persistence{Enabled: true, Size: ptr.To(resource.MustParse("2Gi")), StorageClassName: ptr.To("fast"), RDB: true}
 	tuned.Spec.Replication = valkeyv1.Replication{MinReplicasToWrite: 1, MaxLagSeconds: 10}
 	tuned.Spec.Scheduling = valkeyv1.Scheduling{NodeSelector: map[string]string{"disk": "ssd"}, PriorityClassName: "data"}
+	tuned.Spec.Pods = valkeyv1.Pods{
+		Labels: map[string]string{"team": "shop"}, Annotations: map[string]string{"example.com/cost": "7"},
+		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "registry"}}, ServiceAccountName: "web",
+	}
 	tuned.Spec.PodDisruptionBudget.MaxUnavailable = ptr.To(intstr.FromInt32(2))
 	tuned.Spec.TLS, tuned.Spec.Auth = &valkeyv1.TLS{SecretName: "web-tls"}, &valkeyv1.Auth{SecretName: "web-app"}
 	for file, children := range map[string][]Object{

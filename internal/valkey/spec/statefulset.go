@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"maps"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,8 +49,8 @@ func (b Builder) shard(c *valkeyv1.ValkeyCluster, shard int) *appsv1.StatefulSet
 func (b Builder) template(c *valkeyv1.ValkeyCluster, shard int) corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{
-			Labels:      described(c, shardLabels(c, shard)),
-			Annotations: map[string]string{configAnnotation: Config(c)},
+			Labels:      besides(c.Spec.Pods.Labels, described(c, shardLabels(c, shard))),
+			Annotations: besides(c.Spec.Pods.Annotations, map[string]string{configAnnotation: Config(c)}),
 		},
 		Spec: b.pod(c, shard),
 	}
@@ -66,6 +68,8 @@ func (b Builder) pod(c *valkeyv1.ValkeyCluster, shard int) corev1.PodSpec {
 		Affinity:                      s.Affinity,
 		PriorityClassName:             s.PriorityClassName,
 		TopologySpreadConstraints:     placement(c, shard),
+		ServiceAccountName:            c.Spec.Pods.ServiceAccountName,
+		ImagePullSecrets:              c.Spec.Pods.ImagePullSecrets,
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
 		SecurityContext:               podSecurity(),
@@ -74,4 +78,15 @@ func (b Builder) pod(c *valkeyv1.ValkeyCluster, shard int) corev1.PodSpec {
 		Containers:                    []corev1.Container{server(c)},
 		Volumes:                       volumes(c),
 	}
+}
+
+// besides adds what the spec asks for to what is the operator's own, which nothing takes the place of.
+func besides(asked, own map[string]string) map[string]string {
+	all := maps.Clone(own)
+	for key, value := range asked {
+		if _, ours := own[key]; !ours {
+			all[key] = value
+		}
+	}
+	return all
 }
