@@ -12,9 +12,12 @@ import (
 // FailedCreate is of a pod that its StatefulSet cannot create. There is no pod to say so: only events of the StatefulSet do.
 const FailedCreate Reason = "FailedCreate"
 
+// recent is how old an event may be that still says something: a StatefulSet tries again after at most 17 minutes.
+const recent = 20 * time.Minute
+
 // OfMissing is why a pod that a StatefulSet should have made does not exist, by the events of its namespace. What was
 // made after it was refused is missing for another reason.
-func OfMissing(namespace, name string, events []corev1.Event) Trouble {
+func OfMissing(namespace, name string, events []corev1.Event, now time.Time) Trouble {
 	var last *corev1.Event
 	for i := range events {
 		e := &events[i]
@@ -25,7 +28,7 @@ func OfMissing(namespace, name string, events []corev1.Event) Trouble {
 			last = e
 		}
 	}
-	if last == nil || last.Reason != "FailedCreate" {
+	if last == nil || last.Reason != "FailedCreate" || now.Sub(when(last)) > recent {
 		return Trouble{}
 	}
 	const words = "Kubernetes does not create pod %s (%s): %s. Change what refuses it in namespace %s, or what the spec asks for."

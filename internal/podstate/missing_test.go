@@ -39,9 +39,10 @@ func TestOfMissing(t *testing.T) {
 		},
 		"it was made since":         {[]corev1.Event{event(2, "SuccessfulCreate", made), event(1, "FailedCreate", quota)}, ""},
 		"it was made, then refused": {[]corev1.Event{event(1, "SuccessfulCreate", made), event(2, "FailedCreate", create+"no")}, begin + "no" + end},
+		"it was refused long ago":   {[]corev1.Event{event(-1, "FailedCreate", quota)}, ""},
 		"another pod":               {[]corev1.Event{event(1, "FailedCreate", "create Pod web-0-10 in StatefulSet web-0 failed error: no")}, ""},
 	} {
-		if got := OfMissing("shop", "web-0-1", c.events); got.Words != c.want || got.Is() != (c.want != "") {
+		if got := OfMissing("shop", "web-0-1", c.events, time.Unix(1200, 0)); got.Words != c.want || got.Is() != (c.want != "") {
 			t.Errorf("%s: %q, want %q", what, got.Words, c.want)
 		}
 	}

@@ -138,6 +138,9 @@ func reflex(in input) (fsm.Decision, bool) {
 	if d, lost := keepReservation(in); lost {
 		return d, true
 	}
+	if d, gives := giveBackPlaces(in); gives {
+		return d, true
+	}
 	d, heals := heal(in)
 	// Where the budget is refused, it and healing take turns: what heals ends the need to close the budget.
 	turn := !heals || in.Obj.Status.Failures%2 == 0

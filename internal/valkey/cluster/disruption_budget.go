@@ -45,13 +45,23 @@ func hasCopy(w World, n topology.Node) bool {
 	return n.Server.Self().Follows == owner.Server.ID && n.Server.Synced && !n.Server.Syncing
 }
 
-// movesWholeSlots says that servers of 9.0 or later may be about to hand slots to each other by themselves. One that is
-// drained in that very moment would hand over to a replica that claims the slots as well.
+// movesWholeSlots says that servers of 9.0 or later hand slots to each other by themselves, or are about to be told so. One
+// that is drained in that very moment would hand over to a replica that claims the slots as well.
 func movesWholeSlots(in input) bool {
-	phase := in.Obj.Status.Phase
-	return (phase == RebalancingSlots || phase == EvacuatingSlots) && slices.ContainsFunc(in.World.Nodes, func(n topology.Node) bool {
-		return n.Server != nil && !topology.Older(n.Server.Version, "9")
-	})
+	w, shards := in.World, len(in.World.Shape)
+	switch in.Obj.Status.Phase {
+	case RebalancingSlots:
+	case EvacuatingSlots:
+		shards = len(Wanted(in.Obj))
+	default:
+		return false
+	}
+	if !slices.ContainsFunc(w.Nodes, func(n topology.Node) bool { return n.Server != nil && !topology.Older(n.Server.Version, "9") }) {
+		return false
+	}
+	left, doubt := toMove(w, shards)
+	_, _, cramped := wouldExceedMemory(in, shards)
+	return w.Migration == Moving || left > 0 && doubt == "" && !cramped // what waits for a person keeps nobody from draining
 }
 
 func isOwnBudget(c Child) bool { return c.Kind == KindDisruptionBudget && c.UID != "" && !c.Foreign }

@@ -50,19 +50,33 @@ func TestAdjustDisruptionBudget(t *testing.T) {
 	}
 }
 
-// Servers of 9.0 and later hand slots to each other by themselves: meanwhile none is drained.
+// Servers of 9.0 and later hand slots to each other by themselves: meanwhile none is drained. While nothing moves, because
+// all is where it should be or a person must act first, nodes can be drained.
 func TestNoPodIsDrainedWhileSlotsChangeHands(t *testing.T) {
-	for phase, moves := range map[fsm.Phase]bool{RebalancingSlots: true, EvacuatingSlots: true, WaitingForNewPods: false, Running: false} {
-		for _, version := range []string{"8.1.1", "9.1.2"} {
-			w, c := clone(made()[len(made())-1].world), newCluster()
-			c.Status.Phase, w.Reservation.State = phase, reserve.Ours
-			for i := range w.Nodes {
-				w.Nodes[i].Server.Version = version
-			}
-			d, acts := reflex(input{Obj: c, World: w})
-			if closes := acts && d.Reason == ReasonAdjustingBudget; closes != (moves && version == "9.1.2") {
-				t.Errorf("%s in %s: %s %v", version, phase, d.Reason, d.Do)
-			}
+	bare := func(w *World) { w.Nodes[4].Server.View[4].Slots = "" } // the slots of the last shard have no owner
+	for what, tc := range map[string]struct {
+		phase   fsm.Phase
+		version string
+		shards  int32
+		change  func(*World)
+		closes  bool
+	}{
+		"slots are about to move":           {EvacuatingSlots, "9.1.2", 2, func(*World) {}, true},
+		"they move key by key":              {EvacuatingSlots, "8.1.1", 2, func(*World) {}, false},
+		"they move":                         {RebalancingSlots, "9.1.2", 3, func(w *World) { w.Migration = Moving }, true},
+		"all are where they should be":      {RebalancingSlots, "9.1.2", 3, func(*World) {}, false},
+		"some have no owner: nothing moves": {EvacuatingSlots, "9.1.2", 2, bare, false},
+		"the cluster has yet to grow":       {WaitingForNewPods, "9.1.2", 3, func(w *World) { w.Migration = Ended }, false},
+	} {
+		w, c := clone(made()[len(made())-1].world), newCluster()
+		c.Status.Phase, w.Reservation.State, c.Spec.Masters = tc.phase, reserve.Ours, tc.shards
+		for i := range w.Nodes {
+			w.Nodes[i].Server.Version = tc.version
+		}
+		tc.change(&w)
+		d, acts := reflex(input{Obj: c, World: w})
+		if closes := acts && d.Reason == ReasonAdjustingBudget; closes != tc.closes {
+			t.Errorf("%s: %s %v", what, d.Reason, d.Do)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func TestRestartsOfTheOperator(t *testing.T) {
 	}{
 		"a place is free":    {func(*valkeyv1.ValkeyCluster, *World) {}, begins, ReasonRestarting, ""},
 		"it has a place":     {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Places[0].State = reserve.Ours }, begins, ReasonRestarting, ""},
-		"another has it":     {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Places = others(false) }, "", ReasonAwaitingTurn, "at most one cluster is restarted at a time, now ValkeyCluster shop/other."},
+		"another has it":     {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Places = others(false) }, "", ReasonAwaitingTurn, "at most one cluster is restarted at a time; kubectl get valkeyupgrades -A shows which."},
 		"another has failed": {func(_ *valkeyv1.ValkeyCluster, w *World) { w.Places = others(true) }, "", ReasonRestartsStopped, "The restart of ValkeyCluster shop/other failed"},
 		"another has failed, and one is free": {func(_ *valkeyv1.ValkeyCluster, w *World) {
 			w.Places = append(others(true), RestartPlace{Number: 2, Fact: reserve.Fact{State: reserve.Free}})
@@ -205,10 +205,10 @@ func TestRestartsOfTheOperator(t *testing.T) {
 		"it was under way with an earlier version": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			c.Spec.Maintenance = closed()
 			w.Places[0].State, w.Own = reserve.Ours, []OwnUpgrade{{Name: "web-before", UID: "u", Phase: "InProgress"}}
-		}, begins + ", delete-upgrade web-before", ReasonRestarting, ""},
+		}, begins, ReasonRestarting, ""},
 		"it failed with an earlier version": {func(_ *valkeyv1.ValkeyCluster, w *World) {
 			w.Places[0].State, w.Own = reserve.Ours, []OwnUpgrade{{Name: "web-before", UID: "u", Phase: "Failed", Ended: true}}
-		}, begins + ", delete-upgrade web-before", ReasonRestarting, ""},
+		}, begins, ReasonRestarting, ""},
 		"it failed with an earlier version, and its time is not now": {func(c *valkeyv1.ValkeyCluster, w *World) {
 			c.Spec.Maintenance = closed()
 			w.Places[0].State, w.Own = reserve.Ours, []OwnUpgrade{{Name: "web-before", UID: "u", Phase: "Failed", Ended: true}}
@@ -311,4 +311,35 @@ func TestAnotherOperator(t *testing.T) {
 		return w
 	}
 	fsmtest.Drill(t, b)
+}
+
+// A cluster that does not go on with its restart gives its place back, whatever else holds it up: all others wait for it.
+func TestAPlaceIsNotKeptForNothing(t *testing.T) {
+	for what, tc := range map[string]struct {
+		phase  fsm.Phase
+		change func(*valkeyv1.ValkeyCluster, *World)
+		gives  bool
+	}{
+		"paused, and the failed upgrade deleted": {Running, func(c *valkeyv1.ValkeyCluster, _ *World) { c.Spec.Paused = true }, true},
+		"paused in the middle": {Running, func(c *valkeyv1.ValkeyCluster, w *World) {
+			c.Spec.Paused, w.Own = true, []OwnUpgrade{{Name: "web-template", UID: "u", Phase: "InProgress"}}
+		}, false},
+		"paused, and it failed": {Running, func(c *valkeyv1.ValkeyCluster, w *World) {
+			c.Spec.Paused, w.Own = true, []OwnUpgrade{{Name: "web-template", UID: "u", Phase: "Failed", Ended: true}}
+		}, false},
+		"done, and growing": {WaitingForNewPods, func(_ *valkeyv1.ValkeyCluster, w *World) {
+			for i := range w.Children {
+				w.Children[i].Current = true
+			}
+		}, true},
+	} {
+		c, w := newCluster(), clone(made()[len(made())-1].world)
+		anotherOperator(c, &w)
+		c.Status.Phase, w.Reservation.State, w.Places[0].State = tc.phase, reserve.Ours, reserve.Ours
+		tc.change(c, &w)
+		d, acts := reflex(input{Obj: c, World: w, Now: present})
+		if gives := acts && len(d.Do) == 1 && d.Do[0].String() == "release-reservation"; gives != tc.gives {
+			t.Errorf("%s: %s %v", what, d.Reason, d.Do)
+		}
+	}
 }

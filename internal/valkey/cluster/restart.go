@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -130,25 +129,19 @@ func inPlace(in input) restart {
 		at = find(func(p RestartPlace) bool { return p.State == reserve.Free })
 	}
 	if at < 0 {
-		waits.words = "The restart waits for its turn: " + whoRestarts(places)
+		waits.words = "The restart waits for its turn: " + atATime(len(places))
 		return waits
 	}
 	image, _ := wantedImage(in)
 	return restart{place: places[at].Number, image: image, reason: ReasonRestarting, words: "The manager restarts them."}
 }
 
-// mostHolders is how many clusters are named that others wait for.
-const mostHolders = 3
-
-func whoRestarts(places []RestartPlace) string {
-	var holders []string
-	for _, p := range places[:min(len(places), mostHolders)] {
-		holders = append(holders, p.Holder)
+// atATime names no holder: with every turn all that wait would write another status.
+func atATime(places int) string {
+	if places == 1 {
+		return "at most one cluster is restarted at a time; kubectl get valkeyupgrades -A shows which."
 	}
-	if len(places) == 1 {
-		return fmt.Sprintf("at most one cluster is restarted at a time, now %s.", holders[0])
-	}
-	return fmt.Sprintf("at most %d clusters are restarted at a time, among them now %s.", len(places), strings.Join(holders, ", "))
+	return fmt.Sprintf("at most %d clusters are restarted at a time; kubectl get valkeyupgrades -A shows which.", places)
 }
 
 // restartForOperator begins a restart that only the operator wants, if it may.
@@ -157,8 +150,8 @@ func restartForOperator(in input, r restart) (effects []fsm.Effect) {
 	if r.place > 0 {
 		effects = append(effects, BeginRestart{r.place, MakeUpgrade{name, r.image}})
 	}
-	// What was begun for an earlier version, or failed with it, is evidence until this one begins.
-	if r.place > 0 || upgradeRequested(in) {
+	// What was begun for an earlier version, or failed with it, is evidence until this one has begun: another may get the place.
+	if upgradeRequested(in) {
 		effects = append(effects, removeFormerUpgrades(in, name)...)
 	}
 	return effects

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -38,4 +39,14 @@ func releasePlaces(in input) (effects []fsm.Effect) {
 		}
 	}
 	return effects
+}
+
+// giveBackPlaces gives back what a cluster needs no more where nothing else is looked after: all others wait for it.
+func giveBackPlaces(in input) (fsm.Decision, bool) {
+	phase := in.Obj.Status.Phase
+	effects := releasePlaces(in)
+	if len(effects) == 0 || phase == Running && !in.Obj.Spec.Paused || !slices.Contains(standing, phase) {
+		return fsm.Decision{}, false
+	}
+	return fsm.Do(ReasonRestartHeld, effects...).Because("The manager gives back the place of a restart that does not go on."), true
 }

@@ -52,6 +52,9 @@ func safeHop(w World, to fsm.Phase) error {
 // nobody else's object is written to.
 func safeWriter(in input, e fsm.Effect) error {
 	w := in.World
+	if r, releases := e.(reserve.Release); releases && IsPlace(r.Target) {
+		return nil // it is the others that wait for it
+	}
 	if in.Obj.Spec.Paused {
 		return errors.New("acts while paused")
 	}

@@ -22,6 +22,8 @@ type waiting struct {
 	until  time.Time // how long to wait for one
 	said   string
 
+	slotsSince time.Time // since when slots are seen on their way
+
 	asked    time.Time // when the others were last asked
 	together bool      // they stop as well
 }

@@ -34,6 +34,8 @@ type Handover struct {
 	CopyWithin time.Duration
 	// Replicas is a file with how many copies there should be; without it, there should be some.
 	Replicas string
+	// SlotsWithin is how long slots that are on their way may take to arrive before their moves are cancelled; 0 is ten seconds.
+	SlotsWithin time.Duration
 	// Linger is how long the server goes on to tell clients where their keys are now.
 	Linger time.Duration
 	// Noted is the file in which Note keeps since when the server is a primary.
@@ -98,7 +100,7 @@ func (h *Handover) until(ctx context.Context, client servers) (handed bool, err 
 			h.say("%s", step.words)
 			return false, nil
 		}
-		handed, wait, words := h.take(ctx, client, self, view, step)
+		handed, wait, words := w.take(ctx, self, view, step)
 		if handed {
 			return true, nil
 		}
@@ -109,17 +111,17 @@ func (h *Handover) until(ctx context.Context, client servers) (handed bool, err 
 }
 
 // take takes one step, or says for how long to wait until the next, and why.
-func (h *Handover) take(ctx context.Context, client servers, self *topology.Server, view topology.Nodes, s step) (handed bool, wait time.Duration, why string) {
+func (w *waiting) take(ctx context.Context, self *topology.Server, view topology.Nodes, s step) (handed bool, wait time.Duration, why string) {
 	if s.to == nil {
 		return false, lookEvery, s.words
 	}
-	if wait := h.spacing(self, view); wait > 0 {
+	if wait := w.spacing(self, view); wait > 0 {
 		return false, wait, "the voters voted only just"
 	}
-	if words, waits := h.awaitsSlots(ctx, client, self); waits {
+	if words, waits := w.awaitsSlots(ctx, self); waits {
 		return false, lookEvery, words
 	}
-	if h.try(ctx, client, view, *s.to) {
+	if w.try(ctx, w.client, view, *s.to) {
 		return true, 0, ""
 	}
 	_, afterFailure := view.Spacing()

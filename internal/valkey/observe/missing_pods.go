@@ -2,7 +2,7 @@ package observe
 
 import (
 	"context"
-	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +17,7 @@ import (
 
 // explainMissingPods says of pods that do not exist why their StatefulSet cannot create them. Only events tell, and they
 // are read only where a pod lacks that a StatefulSet was told to make.
-func (o Cluster) explainMissingPods(ctx context.Context, c *valkeyv1.ValkeyCluster, of record, nodes topology.Nodes) error {
+func (o Cluster) explainMissingPods(ctx context.Context, c *valkeyv1.ValkeyCluster, of record, nodes topology.Nodes) {
 	var missing []int
 	for i, n := range nodes {
 		if n.UID == "" && !n.Stray && told(of.shards[spec.ShardName(c, n.Shard)], n.Ordinal) {
@@ -25,16 +25,15 @@ func (o Cluster) explainMissingPods(ctx context.Context, c *valkeyv1.ValkeyClust
 		}
 	}
 	if len(missing) == 0 {
-		return nil
+		return
 	}
 	var events corev1.EventList
-	if err := o.Live.List(ctx, &events, read.InNamespace(c.Namespace), ofStatefulSets); err != nil {
-		return fmt.Errorf("list events: %w", err)
+	if o.Live.List(ctx, &events, read.InNamespace(c.Namespace), ofStatefulSets) != nil {
+		return // these are words for people: a cluster that lacks a pod is looked after without them
 	}
 	for _, i := range missing {
-		nodes[i].Trouble = podstate.OfMissing(c.Namespace, nodes[i].Name, events.Items)
+		nodes[i].Trouble = podstate.OfMissing(c.Namespace, nodes[i].Name, events.Items, time.Now())
 	}
-	return nil
 }
 
 // told says that a StatefulSet was told to make a pod, and knows it.

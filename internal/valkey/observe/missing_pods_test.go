@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -16,7 +17,7 @@ import (
 // TestAMissingPodIsExplained: what the API server refuses is said only in events of the StatefulSet, and only of pods that
 // it was told to make.
 func TestAMissingPodIsExplained(t *testing.T) {
-	refused := corev1.Event{Reason: "FailedCreate", Message: `create Pod web-0-1 in StatefulSet web-0 failed error: pods "web-0-1" is forbidden: exceeded quota: small`}
+	refused := corev1.Event{LastTimestamp: metav1.Now(), Reason: "FailedCreate", Message: `create Pod web-0-1 in StatefulSet web-0 failed error: pods "web-0-1" is forbidden: exceeded quota: small`}
 	for what, c := range map[string]struct {
 		replicas int32
 		known    int64

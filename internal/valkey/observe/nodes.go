@@ -54,7 +54,8 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, of record
 			nodes = append(nodes, n)
 		}
 	}
-	return nodes, o.explainMissingPods(ctx, c, of, nodes)
+	o.explainMissingPods(ctx, c, of, nodes)
+	return nodes, nil
 }
 
 // node is a pod of a shard and what answers at its address.

@@ -58,7 +58,7 @@ func (j SlotJob) Ended() bool {
 }
 
 // lastSteps are the states in which a job does what cannot be taken back: writes wait, and the slots get another owner.
-var lastSteps = []string{"waiting-to-pause", "waiting-for-paused", "failover-paused", "failover-requested", "failover-granted"}
+var lastSteps = []string{"failover-paused", "failover-requested", "failover-granted"}
 
 // ChangesHands says that the slots of the job are just getting another owner.
 func (j SlotJob) ChangesHands() bool { return slices.Contains(lastSteps, j.State) }

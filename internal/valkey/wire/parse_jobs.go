@@ -26,8 +26,7 @@ func ParseSlotMigrations(answer any) ([]topology.SlotJob, error) {
 func parseJob(entry any) (j topology.SlotJob, err error) {
 	var operation, slots string
 	for name, into := range map[string]*string{
-		"name": &j.Name, "operation": &operation, "slot_ranges": &slots,
-		"source_node": &j.Source, "target_node": &j.Target, "state": &j.State,
+		"name": &j.Name, "operation": &operation, "slot_ranges": &slots, "state": &j.State,
 	} {
 		text, ok := field(entry, name).(string)
 		if !ok {
@@ -35,6 +34,9 @@ func parseJob(entry any) (j topology.SlotJob, err error) {
 		}
 		*into = text
 	}
+	// What a replica has followed, and keeps when it becomes a primary, need not name them.
+	j.Source, _ = field(entry, "source_node").(string)
+	j.Target, _ = field(entry, "target_node").(string)
 	j.Message, _ = field(entry, "message").(string)
 	j.Created, _ = field(entry, "create_time").(int64)
 	j.Remaining, _ = field(entry, "remaining_repl_size").(int64)

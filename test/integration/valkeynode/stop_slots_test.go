@@ -21,7 +21,7 @@ func TestAPrimaryStopsWhileItGivesSlots(t *testing.T) {
 	c := build(t, "9.1", 5*time.Second, false)
 	c.form(t)
 	w := c.startWriter(t)
-	for _, state := range []string{"", "snapshotting", "streaming", "waiting-to-pause", "failover-paused", "failover-granted"} {
+	for _, state := range []string{"", "snapshotting", "replicating", "waiting-to-pause", "failover-paused", "failover-granted"} {
 		source, slots := c.primaryOf(t, 0)
 		target, _ := c.primaryOf(t, 1)
 		c.rest(t)
