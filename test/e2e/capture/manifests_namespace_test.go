@@ -1,14 +1,18 @@
 package capture
 
 import (
+	"encoding/json"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/product"
 )
@@ -113,7 +117,7 @@ func TestManifestsOfADeletedNamespaceComeBack(t *testing.T) {
 	for _, w := range workloads {
 		run(t, s.Bed, "exec", "-n", s.Namespace, w, "--", "sh", "-c", plant+" && echo 42 >/data/orders && sync")
 	}
-	was, taken := s.digests(), s.captureAll()
+	was, wrote, taken := s.digests(), s.manifests(), s.captureAll()
 
 	whole := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
 	s.Delete(whole)
@@ -144,7 +148,36 @@ func TestManifestsOfADeletedNamespaceComeBack(t *testing.T) {
 	if is := s.digests(); is != was {
 		t.Errorf("volumes were\n%s\nand are\n%s", was, is)
 	}
+	if diff := cmp.Diff(wrote, s.manifests()); diff != "" {
+		t.Errorf("objects are not what they were (-were, +are):\n%s", diff)
+	}
 	s.serves()
+}
+
+// manifests are the objects of the namespace, without what the API server and controllers write into them.
+func (s *stage) manifests() map[string]any {
+	s.T.Helper()
+	const kinds = "deployments,statefulsets,services,configmaps,secrets,serviceaccounts,roles,rolebindings,trinkets.lost.example.com"
+	var list struct {
+		Items []map[string]any `json:"items"`
+	}
+	if err := json.Unmarshal([]byte(s.Kubectl("get", kinds, "-o", "json")), &list); err != nil {
+		s.T.Fatal(err)
+	}
+	all := map[string]any{}
+	for _, o := range list.Items {
+		is := unstructured.Unstructured{Object: o}
+		for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"} {
+			unstructured.RemoveNestedField(o, "metadata", field)
+		}
+		unstructured.RemoveNestedField(o, "metadata", "annotations", manifestrestore.MarkAnnotation)
+		for _, field := range []string{"clusterIP", "clusterIPs"} {
+			unstructured.RemoveNestedField(o, "spec", field)
+		}
+		delete(o, "status")
+		all[is.GetKind()+" "+is.GetName()] = o
+	}
+	return all
 }
 
 // serves says that the shop works as it did: its page has what is in its settings, its Secret and its volume.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	codec "github.com/statecraft-dev/statecraft/internal/capture/checkpoint"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
@@ -76,6 +78,9 @@ func (s *captureStory) ended() error {
 	}
 	if s.secrets && s.made > 1 {
 		return errors.New("chunks were written twice, which is another end")
+	}
+	if r, _ := s.now(); s.robbed && forgot(r) {
+		return errors.New("what was captured stays, which is another end")
 	}
 	return nil
 }
@@ -187,6 +192,10 @@ func (s *captureStory) others() []sim.Other {
 			_, reason := s.now()
 			return reason == string(fsm.Lost)
 		}},
+		{Name: "status lost, and then it failed: what was captured stays", Faults: []sim.Fault{sim.Wiped}, Is: func() bool {
+			r, reason := s.now()
+			return s.robbed && reason == string(s.ends) && forgot(r)
+		}},
 		{Name: "written twice", Is: func() bool {
 			r, reason := s.now()
 			return s.secrets && s.made > 1 && reason == string(s.ends) && s.kept(r, s.chunks(r)) == nil
@@ -213,4 +222,10 @@ func (s *captureStory) chunks(r *capturev1.ManifestCaptureRequest) (found []*uns
 		}
 	}
 	return found
+}
+
+// forgot says that the request lost its status after its checkpoint was written. It may have been Ready for long then, so
+// the checkpoint stays, whatever the request fails for.
+func forgot(r *capturev1.ManifestCaptureRequest) bool {
+	return slices.ContainsFunc(r.Status.History, func(t meta.Transition) bool { return t.Event == fsm.Lost && t.To == manifestcapture.Verifying })
 }
