@@ -149,7 +149,7 @@ func (b *binary) build(ctx context.Context, overlay string) error {
 
 // run runs tests over one mutant, or over none.
 func (b *binary) run(ctx context.Context, mutant string, which test) (output string, err error) {
-	args := append([]string{"-test.failfast", "-test.timeout=60s", "-test.run=" + which.run, "-test.skip=" + which.skip}, b.flags...)
+	args := append([]string{"-test.failfast", "-test.timeout=3m", "-test.run=" + which.run, "-test.skip=" + which.skip}, b.flags...)
 	cmd := exec.CommandContext(ctx, b.file, args...)
 	cmd.Dir = b.folder
 	cmd.Env = append(os.Environ(), aliveVariable+"="+mutant)
