@@ -67,7 +67,7 @@ func (m *Machine[T, W]) locate(w *walker[Input[T, W]]) error {
 		w.enter(m.Start, fire(Reset).Because("The annotation %s asked for it.", ResetAnnotation))
 	}
 	if seen := w.progress.ObservedGeneration; seen > 0 && in.Obj.GetGeneration() > seen {
-		w.place.Failures, w.place.RetryAt = 0, nil // whoever edited the spec does not wait for what failed before
+		w.place.Failures, w.place.RetryAt = 0, nil // a user who edited the spec does not wait for what failed before
 	}
 	return nil
 }

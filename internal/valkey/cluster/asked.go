@@ -7,7 +7,7 @@ import (
 )
 
 // Servers are restarted because a user edited the spec, or because another version of the operator, or another default
-// of the API server, makes other pods of the same spec. The user wants a restart now. Nobody asked for the other one.
+// of the API server, makes other pods of the same spec. The user wants a restart now. No user asked for the other one.
 
 // editedByUser says that a user edited what pods are made of, and that not every shard was brought to that yet. Where
 // nobody knows, as in a cluster that an earlier version made, nobody did.

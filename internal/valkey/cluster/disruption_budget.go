@@ -61,7 +61,7 @@ func movesWholeSlots(in input) bool {
 	}
 	left, doubt := toMove(w, shards)
 	_, _, cramped := wouldExceedMemory(in, shards)
-	return w.Migration == Moving || left > 0 && doubt == "" && !cramped // what waits for a person keeps nobody from draining
+	return w.Migration == Moving || left > 0 && doubt == "" && !cramped // while a move waits for a person, nodes can be drained
 }
 
 func isOwnBudget(c Child) bool { return c.Kind == KindDisruptionBudget && c.UID != "" && !c.Foreign }
