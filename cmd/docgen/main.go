@@ -1,6 +1,6 @@
 // Docgen writes what the documents say about machines from the machines themselves:
-// a page per kind in docs/reference, the diagrams between markers in docs/areas, and
-// the list of metrics.
+// a page per kind in docs/reference, the diagrams between markers in docs/areas, the
+// list of metrics, and the commands of the plugin.
 package main
 
 import (
@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/statecraft-dev/statecraft/internal/plugin"
 )
 
 func main() {
@@ -51,7 +53,7 @@ func reference(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := map[string]string{"metrics.md": metricsPage(metrics()), "kernel.md": kernelText}
+	pages := map[string]string{"metrics.md": metricsPage(metrics()), "kernel.md": kernelText, "cli.md": cliPage(plugin.NewCommand())}
 	all := messagesHead
 	for _, m := range machines() {
 		said, err := m.constants(root)

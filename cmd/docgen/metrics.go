@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/statecraft-dev/statecraft/internal/kube"
 )
 
 // description takes apart what a metric says of itself: the library has no getters.
@@ -26,18 +28,24 @@ func metricsPage(collectors []prometheus.Collector) string {
 				panic("a metric describes itself in a new way: " + d.String())
 			}
 			labels := strings.ReplaceAll(m[3], ",", ", ")
-			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", m[1], typeOf(c), labels, m[2]))
+			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", m[1], typeOf(c, m[1]), labels, m[2]))
 		}
 	}
 	slices.Sort(rows)
 	return "# Metrics\n\n" + generated +
-		"Served by the manager. Labels are bounded: kinds, phases and events are constants, and no object is named.\n\n" +
+		"Served by the manager. Kinds, phases and events are constants. Series that name an object, or a claim, are served by the leader alone, " +
+		"and only while a kind has no more objects than `--metrics-objects`: an object has at most 5 of them, a ValkeyCluster 10 more, " +
+		"one that is gone has none, neither has a request that succeeded, nor its keeper while that is ready.\n\n" +
 		table("| metric | type | labels | what it tells |", rows)
 }
 
 // typeOf is the type of a metric as its exposition names it.
-func typeOf(c prometheus.Collector) string {
+func typeOf(c prometheus.Collector, name string) string {
 	switch c.(type) {
+	case *kube.ObjectCollector:
+		if strings.HasSuffix(name, "_total") {
+			return "counter"
+		}
 	case prometheus.Gauge: // which can do all that a counter can
 		return "gauge"
 	case *prometheus.CounterVec, prometheus.Counter:

@@ -1,7 +1,8 @@
 // Command statecraft-captures shows what area capture has in a cluster, and what leaks.
 //
 //	statecraft-captures list [-n NAMESPACE]   requests, what they capture or restore, and what is retained of those that are gone
-//	statecraft-captures leaks                 what nobody keeps; exit code 1 if there is any
+//	statecraft-captures leaks                 what no keeper keeps; exit code 1 if there is any
+//	statecraft-captures --version             which version this is
 package main
 
 import (
@@ -22,13 +23,15 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/leaks"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/version"
 )
 
 // errLeaks says that something leaks, as opposed to that nobody knows.
 var errLeaks = errors.New("there are leaks")
 
-const usage = "usage: statecraft-captures list|leaks [flags]"
+const usage = "usage: statecraft-captures list|leaks [flags], or --version"
 
 func main() {
 	err := run(ctrl.SetupSignalHandler(), os.Args[1:], os.Stdout)
@@ -52,9 +55,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
+	if args[0] == "--version" || args[0] == "-version" {
+		fmt.Fprintln(out, "statecraft-captures", version.String())
+		return nil
+	}
 	o, set := options{}, flag.NewFlagSet(args[0], flag.ContinueOnError)
 	set.StringVar(&o.namespace, "n", "", "namespace of the requests to list; all if empty")
-	set.StringVar(&o.system, "capture-namespace", "statecraft-system", "namespace of the manager, which holds detached volumes")
+	set.StringVar(&o.system, "namespace", kube.DefaultNamespace, "namespace of the manager, which holds detached volumes")
 	set.StringVar(&o.endpoint, "csi-endpoint", "", "socket of a CSI driver's controller, such as unix:///csi/csi.sock: what it has is looked at, too")
 	set.DurationVar(&o.again, "again", 15*time.Second, "how long after the first look leaks are looked for again: what is on its way is gone by then")
 	set.DurationVar(&o.patience, "patience", leaks.Patience, "how young something may be without being a leak: it may be on its way")
@@ -81,6 +88,7 @@ func connect() (read.Live, error) {
 	if err != nil {
 		return read.Live{}, fmt.Errorf("find the cluster: %w", err)
 	}
+	cfg.UserAgent = version.UserAgent("statecraft-captures")
 	cfg.QPS = -1 // the server's own flow control decides
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, snapshotv1.AddToScheme, capturev1.AddToScheme} {

@@ -14,6 +14,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi"
 	"github.com/statecraft-dev/statecraft/internal/kube"
+	"github.com/statecraft-dev/statecraft/internal/version"
 )
 
 func main() {
@@ -28,6 +29,10 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	if f.version {
+		fmt.Println("statecraft-restorer", version.String())
+		return nil
+	}
 	log := zap.New(zap.UseFlagOptions(&f.log))
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
@@ -41,13 +46,13 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
-	cfg.UserAgent = "statecraft-restorer"
+	cfg.UserAgent = version.UserAgent("statecraft-restorer")
 	cfg.QPS = -1 // the server's own flow control decides
 	config := f.config
 	config.Driver = driver.Name
 	log.Info("starting", "driver", driver.Name, "namespace", config.Namespace)
 	return kube.Run(ctx, cfg, kube.Options{
-		Areas: []kube.AreaSetup{capture.RestorerArea(driver, config)}, Election: f.election,
+		Areas: []kube.AreaSetup{capture.RestorerArea(driver, config)}, Namespace: config.Namespace, Election: f.election,
 		MetricsAddress: f.metrics, ProbeAddress: f.probes,
 	})
 }

@@ -12,16 +12,17 @@ import (
 
 func main() {
 	dir := flag.String("C", ".", "folder of the module")
+	tags := flag.String("tags", "", "build tags, comma-separated: full for the packages of level full")
 	group := flag.String("tests", "", "list the tested packages of this group instead of checking")
 	flag.Parse()
-	if err := run(*dir, *group); err != nil {
+	if err := run(*dir, *tags, *group); err != nil {
 		fmt.Fprintln(os.Stderr, "law:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, group string) error {
-	tree, err := law.Load(context.Background(), dir)
+func run(dir, tags, group string) error {
+	tree, err := law.Load(context.Background(), dir, tags)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package areas
 import (
 	"flag"
 	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -22,6 +23,8 @@ type Area struct {
 	Code string
 	// Program is the command that runs its controllers.
 	Program string
+	// Images are those that the program is told of: the flag, and the name of the image.
+	Images map[string]string
 	// Beside are its other accounts, each with a folder in config/rbac.
 	Beside []string
 	// Setup binds the area's flags, and returns what sets the area up once they are parsed.
@@ -33,7 +36,7 @@ type Area struct {
 }
 
 // All are the areas, in the order in which they are set up.
-func All() []Area { return []Area{capture(), valkey()} }
+func All() []Area { return []Area{capture(), valkey(), remediation(), runtime()} }
 
 // Find finds an area by its name.
 func Find(name string) (Area, bool) {
@@ -55,6 +58,17 @@ func Kinds() (all []kube.Kind) {
 		all = append(all, a.Default().Kinds...)
 	}
 	return all
+}
+
+// Image is the name of the image of the area's program.
+func (a Area) Image() string { return strings.TrimPrefix(a.Program, "statecraft-") }
+
+// KindNames are those of the area's machines.
+func (a Area) KindNames() (names []string) {
+	for _, m := range a.Machines {
+		names = append(names, m.Kind)
+	}
+	return names
 }
 
 // Args are those with which the area's program runs this area and no other.

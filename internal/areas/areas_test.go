@@ -2,6 +2,7 @@ package areas
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,15 +16,12 @@ import (
 func (a Area) parts() []string {
 	parts := []string{
 		"api/" + a.Name, "internal/" + a.Code, "cmd/" + a.Program,
-		"config/crd/" + a.Name, "config/rbac/" + a.Name, "config/alerts/" + a.Name + ".yaml", "config/samples/" + a.Name,
+		"config/crd/" + a.Name, "config/rbac/" + a.Name, "config/alerts/" + a.Name + ".yaml", "config/dashboards/" + a.Name + ".json", "config/samples/" + a.Name,
 		"docs/areas/" + a.Name + ".md", "docs/runbooks/" + a.Name + ".md", "docs/tours/" + a.Name + ".md",
-		"test/sim/" + a.Code, "test/e2e/" + a.Code,
+		"test/sim/" + a.Code, "test/e2e/" + a.Code, "test/monitoring/alerts/" + a.Name + ".yaml",
 	}
 	for _, account := range a.Beside {
 		parts = append(parts, "config/rbac/"+account)
-	}
-	if a.Program == ManagerProgram {
-		parts = append(parts, "config/manager/"+a.Name+".yaml")
 	}
 	return parts
 }
@@ -37,9 +35,10 @@ func (a Area) mentions() map[string][]string {
 		"docs/where-is-it-decided.md":          {"(../internal/" + a.Code + "/"},
 		"config/alerts/" + a.Name + ".yaml":    {"runbook: docs/runbooks/" + a.Name + ".md#"},
 		"config/rbac/" + a.Name + "/role.yaml": {"name: statecraft-" + a.Name + "\n"},
+		"hack/images/programs.go":              {`Name: "` + a.Image() + `", Package: "./cmd/` + a.Program + `"`},
 	}
-	if a.Program == ManagerProgram {
-		words["config/manager/"+a.Name+".yaml"] = []string{"--areas=" + a.Name + "\n", "serviceAccountName: statecraft-" + a.Name + "\n"}
+	for _, image := range a.Images {
+		words["hack/images/programs.go"] = append(words["hack/images/programs.go"], `Name: "`+image+`"`)
 	}
 	return words
 }
@@ -66,6 +65,16 @@ func TestEveryAreaIsComplete(t *testing.T) {
 	}
 }
 
+// Scripts read the registry as text.
+func TestScriptsFindTheCodeOfAnArea(t *testing.T) {
+	for _, a := range append(All(), Area{Name: "unregistered", Code: "unregistered"}) {
+		out, err := exec.CommandContext(t.Context(), "../../hack/code", a.Name).Output()
+		if code := strings.TrimSpace(string(out)); err != nil || code != a.Code {
+			t.Errorf("the code of area %s is in %s, and scripts look in %s: %v", a.Name, a.Code, code, err)
+		}
+	}
+}
+
 // An area that has all its parts can still be left out where people look for it.
 func TestEveryAreaIsNamed(t *testing.T) {
 	for _, a := range All() {
@@ -86,15 +95,16 @@ func TestEveryAreaIsNamed(t *testing.T) {
 // What lies where areas keep their parts belongs to an area.
 func TestNothingIsLeftOfOtherAreas(t *testing.T) {
 	known := map[string]bool{
-		"api/meta": true, "config/rbac/namespace.yaml": true,
-		"config/alerts/statecraft.yaml": true, "docs/runbooks/statecraft.md": true,
+		"api/meta": true, "config/rbac/statecraft": true, "test/e2e/product": true, "test/e2e/quickstart": true,
+		"config/alerts/statecraft.yaml": true, "test/monitoring/alerts/statecraft.yaml": true, "docs/runbooks/statecraft.md": true,
+		"docs/runbooks/runbooks.go": true, "docs/runbooks/parse.go": true, "docs/runbooks/runbooks_test.go": true,
 	}
 	for _, a := range All() {
 		for _, path := range append(a.parts(), "config/admission/"+a.Name) {
 			known[path] = true
 		}
 	}
-	for _, folder := range []string{"api", "config/crd", "config/rbac", "config/alerts", "config/samples", "config/admission", "config/manager", "docs/runbooks", "docs/tours", "test/e2e"} {
+	for _, folder := range []string{"api", "config/crd", "config/rbac", "config/alerts", "config/dashboards", "test/monitoring/alerts", "config/samples", "config/admission", "docs/runbooks", "docs/tours", "test/e2e"} {
 		entries, err := os.ReadDir(filepath.Join("..", "..", folder))
 		if err != nil {
 			t.Fatal(err)
@@ -107,6 +117,9 @@ func TestNothingIsLeftOfOtherAreas(t *testing.T) {
 	}
 }
 
+// ahead are machines that no controller runs yet: the reference does not speak of what an installation does not do.
+var ahead = []string{"internal/classruntime/enforce"}
+
 // Machines are found by the file that declares their phases.
 func TestEveryMachineIsListed(t *testing.T) {
 	files, err := filepath.Glob("../*/*/phases.go")
@@ -116,7 +129,11 @@ func TestEveryMachineIsListed(t *testing.T) {
 	for _, file := range files {
 		folder := "internal/" + strings.TrimPrefix(filepath.ToSlash(filepath.Dir(file)), "../")
 		listed := func(m Machine) bool { return slices.Contains(m.Folders, folder) }
-		if !slices.ContainsFunc(All(), func(a Area) bool { return slices.ContainsFunc(a.Machines, listed) }) {
+		runs := slices.ContainsFunc(All(), func(a Area) bool { return slices.ContainsFunc(a.Machines, listed) })
+		switch {
+		case runs && slices.Contains(ahead, folder):
+			t.Errorf("an area lists the machine of %s, so it is not ahead", folder)
+		case !runs && !slices.Contains(ahead, folder):
 			t.Errorf("no area lists the machine of %s", folder)
 		}
 	}

@@ -19,11 +19,15 @@ func capture() Area {
 		Name: "capture", Code: "capture", Program: ManagerProgram, Beside: []string{"capture-restorer"},
 		Setup: captureFlags,
 		Machines: []Machine{
-			machine(&keeper.Machine, "internal/capture/keeper"),
-			machine(&manifestrestore.Machine, "internal/capture/manifestrestore").sharing(api, "internal/capture/act/manifestrestore*.go"),
-			machine(&manifestcapture.Machine, "internal/capture/manifestcapture", "internal/capture/manifest").sharing(api, "internal/capture/act/manifestcapture*.go"),
-			machine(&volumecapture.Machine, "internal/capture/volumecapture").sharing(api, "internal/capture/act/volumecapture*.go"),
-			machine(&volumerestore.Machine, "internal/capture/volumerestore").sharing(api, "internal/capture/restorer/*.go"),
+			machine(&keeper.Machine, "internal/capture/keeper").showing("Lost", "status.lostAt", "Expires", "status.expiresAt"),
+			machine(&manifestrestore.Machine, "internal/capture/manifestrestore").sharing(api, "internal/capture/act/manifestrestore*.go").
+				showing("Objects", "status.objects"),
+			machine(&manifestcapture.Machine, "internal/capture/manifestcapture", "internal/capture/manifest").sharing(api, "internal/capture/act/manifestcapture*.go").
+				showing("Expected", "status.expected", "Captured", "status.captured"),
+			machine(&volumecapture.Machine, "internal/capture/volumecapture").sharing(api, "internal/capture/act/volumecapture*.go").
+				showing("Artifact", "status.artifactRef.name", "Size", "status.restoreSize"),
+			machine(&volumerestore.Machine, "internal/capture/volumerestore").sharing(api, "internal/capture/restorer/*.go").
+				showing("Claim", "status.pvcRef.name"),
 			machine(&restorer.Machine, "internal/capture/restorer"),
 		},
 		Metrics: area.Metrics,
@@ -32,7 +36,6 @@ func capture() Area {
 
 func captureFlags(set *flag.FlagSet) func() kube.AreaSetup {
 	c := area.Defaults()
-	set.StringVar(&c.Namespace, "capture-namespace", c.Namespace, "namespace in which area capture keeps keys and holders of detached volumes")
 	set.DurationVar(&c.NamespaceGrace, "capture-namespace-grace", c.NamespaceGrace, "how long captures outlive a namespace that is deleted as a whole")
 	set.DurationVar(&c.TTLFailed, "capture-ttl-failed", c.TTLFailed, "how long after its end a failed capture is deleted; 0 is never")
 	set.DurationVar(&c.TTLSucceeded, "capture-ttl-succeeded", c.TTLSucceeded, "how long after its end a capture is deleted, and with it what was captured; 0 is never")

@@ -3,6 +3,7 @@ package areas
 import (
 	"flag"
 
+	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	area "github.com/statecraft-dev/statecraft/internal/valkey"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
@@ -12,6 +13,7 @@ import (
 func valkey() Area {
 	return Area{
 		Name: "valkey", Code: "valkey", Program: ManagerProgram,
+		Images: map[string]string{"valkey-node-image": "valkey-node"},
 		Setup: func(set *flag.FlagSet) func() kube.AreaSetup {
 			var o area.Options
 			set.StringVar(&o.Build.NodeImage, "valkey-node-image", "statecraft.local/valkey-node:dev", "image of statecraft-valkey-node, which is copied into every pod of area valkey")
@@ -20,8 +22,12 @@ func valkey() Area {
 			return func() kube.AreaSetup { return area.Area(o) }
 		},
 		Machines: []Machine{
-			machine(&cluster.Machine, "internal/valkey/cluster"),
-			machine(&upgrade.Machine, "internal/valkey/upgrade"),
+			machine(&cluster.Machine, "internal/valkey/cluster").labelling(valkeyv1.ClusterLabel).
+				showing("Shards", "status.masters", "Servers", "status.readyNodes", "Slots", "status.assignedSlots",
+					"Version", "status.version", "Endpoint", "status.endpoint"),
+			machine(&upgrade.Machine, "internal/valkey/upgrade").inParts("shards", "index", "Shard").
+				showing("Cluster", "spec.clusterRef.name", "Shards", "status.upgradedShards", "From", "status.fromVersion", "To", "status.toVersion"),
 		},
+		Metrics: area.Metrics,
 	}
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
+	"github.com/statecraft-dev/statecraft/internal/kube"
 )
 
 // Config is what the operator of the area chose.
 type Config struct {
-	// Namespace is where the area keeps what is its own: keys, holders of detached volumes.
+	// Namespace is the product's own, in which the area keeps keys and holders of detached volumes. The process says it.
 	Namespace string
 	// NamespaceGrace is how long captures outlive a namespace that is deleted as a whole.
 	NamespaceGrace time.Duration
@@ -28,7 +29,7 @@ type Config struct {
 // Defaults are what is chosen if nobody chooses.
 func Defaults() Config {
 	return Config{
-		Namespace: "statecraft-system", NamespaceGrace: 168 * time.Hour, TTLFailed: 24 * time.Hour,
+		Namespace: kube.DefaultNamespace, NamespaceGrace: 168 * time.Hour, TTLFailed: 24 * time.Hour,
 		RetentionMin: time.Hour, RetentionMax: 2160 * time.Hour, Captures: 500,
 		CheckpointBudget: 512 << 20, // a quarter of what etcd holds unless it is told otherwise
 		CheckpointShare:  256 << 20,

@@ -5,7 +5,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// Metrics of the area, besides those that every machine has. No object is named.
+// Metrics of the area, besides those that every machine has. Claims are named by objectmetrics.go alone.
 var (
 	metricDeletions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "statecraft_capture_ttl_deletions_total", Help: "Requests deleted because they ended long ago."},
@@ -26,7 +26,7 @@ var (
 // Metrics are the collectors of the area, for registration and for docs.
 func Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
-		metricDeletions, metricLeaks, metricCheckpointBytes, metricCheckpointBudget, metricUnguarded, metricKeysLeft,
+		metricDeletions, metricLeaks, metricCheckpointBytes, metricCheckpointBudget, metricUnguarded, metricKeysLeft, metricClaims,
 	}
 }
 

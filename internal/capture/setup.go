@@ -20,6 +20,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/observe"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/kube"
@@ -38,7 +39,10 @@ import (
 func Area(c Config) kube.AreaSetup {
 	return kube.AreaSetup{
 		Name: "capture", AddToScheme: AddToScheme, Kinds: Kinds(), Caches: Caches(),
-		Setup: func(a *kube.Area) error { return setup(a, c) },
+		Setup: func(a *kube.Area) error {
+			c.Namespace = a.Env.Namespace
+			return setup(a, c)
+		},
 	}
 }
 
@@ -71,6 +75,7 @@ func NewKeeper(e kube.Env, watch read.Watch, mapper apimeta.RESTMapper) *kube.Re
 	r := kube.NewReconciler(e, &keeper.Machine)
 	r.Observe = observe.Keeper{Watch: watch, Live: e.LiveReader(), Mapper: mapper}.Observe
 	r.Act = act.Keeper{Writer: e.Writer("objectkeeper")}.Act
+	r.QuietWhileReady = func(key read.Key) bool { return request.IsKeeperName(key.Name) }
 	return r
 }
 
@@ -113,6 +118,7 @@ var parts = []func(*kube.Area, Config) error{
 	setupManifestCapture,
 	setupManifestRestore,
 	setupVolumeCapture,
+	collectClaims,
 }
 
 // unwatch ends watches of kinds that no keeper follows.

@@ -14,7 +14,7 @@ import (
 // +kubebuilder:rbac:groups=capture.statecraft.dev,resources=manifestcheckpoints;manifestcheckpointcontentchunks,verbs=list
 // +kubebuilder:rbac:groups=snapshot.storage.k8s.io,resources=volumesnapshotcontents,verbs=list
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=list
-// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list,namespace=statecraft-system
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
 
 // leaksEvery is how often leaks are looked for: they cost money, not data.
 const leaksEvery = 15 * time.Minute

@@ -64,7 +64,7 @@ func setupManifestCapture(a *kube.Area, c Config) error {
 	if err != nil {
 		return fmt.Errorf("make source of captures: %w", err)
 	}
-	rights, err := rightsOf(a.Env, c)
+	rights, err := rightsOf(a)
 	if err != nil {
 		return err
 	}

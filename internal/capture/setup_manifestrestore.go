@@ -60,7 +60,7 @@ const restoredAtOnce = 4
 
 func setupManifestRestore(a *kube.Area, c Config) error {
 	mgr, waker := a.Manager(), &kube.Waker{}
-	rights, err := rightsOf(a.Env, c)
+	rights, err := rightsOf(a)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer/csi/csifake"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -105,7 +106,9 @@ func TestUsersAreToldWhatTheAPIServerRefuses(t *testing.T) {
 		return c.Create(ctx, obj, o...)
 	}}
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "disks"}, Provisioner: disks.Driver}
-	e := restoreEnv(t, refuses, restoring("back", "r1", volumerestore.Restoring, disks.Driver), class)
+	asks := restoring("back", "r1", volumerestore.Restoring, disks.Driver)
+	keeper := request.NewKeeper(asks, capturev1.GroupVersion.WithKind("VolumeRestoreRequest"), "n1", request.Terms{})
+	e := restoreEnv(t, refuses, asks, keeper, class)
 	heard := &told{}
 	e.Events = heard
 	r := NewRestorer(e, csifake.New(), disks)

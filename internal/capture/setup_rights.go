@@ -1,14 +1,6 @@
 package capture
 
 import (
-	"context"
-	"fmt"
-	"time"
-
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
-	"github.com/statecraft-dev/statecraft/config"
-	"github.com/statecraft-dev/statecraft/internal/capture/guard"
 	"github.com/statecraft-dev/statecraft/internal/capture/observe"
 	"github.com/statecraft-dev/statecraft/internal/kube"
 )
@@ -17,56 +9,14 @@ import (
 //
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,verbs=list
-
-// guardOf looks at the admission policies.
-func guardOf(e kube.Env, c Config) (observe.Guard, error) {
-	files, err := config.AdmissionPolicies("capture")
-	if err != nil {
-		return observe.Guard{}, err
-	}
-	shipped, err := guard.Parse(files, c.Namespace)
-	return observe.Guard{Live: e.LiveReader(), Shipped: shipped}, err
-}
+// +kubebuilder:rbac:groups="",namespace=statecraft-system,resources=configmaps,verbs=create
+// +kubebuilder:rbac:groups="",namespace=statecraft-system,resources=configmaps,resourceNames=statecraft-capture-policies,verbs=get;delete
 
 // rightsOf asks the API server what requesters may do.
-func rightsOf(e kube.Env, c Config) (observe.Rights, error) {
-	guard, err := guardOf(e, c)
-	return observe.Rights{May: e.May(), Gap: guard.Gap}, err
+func rightsOf(a *kube.Area) (observe.Rights, error) {
+	policies, err := a.Env.Policies(a.Name)
+	return observe.Rights{May: a.Env.May(), Look: policies.Look, Accepted: observe.NewAccepted()}, err
 }
 
-// policiesEvery is how often the policies are looked at, besides before every request that needs them.
-const policiesEvery = time.Minute
-
-func setupPolicies(a *kube.Area, c Config) error {
-	guard, err := guardOf(a.Env, c)
-	if err != nil {
-		return err
-	}
-	watch := &policyWatch{guard: guard}
-	return a.Every("admission policies", policiesEvery, watch.look)
-}
-
-// policyWatch tells by log and metric that requests are not guarded.
-type policyWatch struct {
-	guard observe.Guard
-	gap   string
-}
-
-func (w *policyWatch) look(ctx context.Context) error {
-	gap, err := w.guard.Gap(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("look at admission policies: %w", err)
-	}
-	if gap != "" && gap != w.gap {
-		log.FromContext(ctx).Info("requests that need rights of their requester are refused: "+gap+"; apply config/admission/capture", "gap", gap)
-	}
-	if gap == "" && w.gap != "" {
-		log.FromContext(ctx).Info("the admission policies are in force again")
-	}
-	w.gap = gap
-	metricUnguarded.Set(0)
-	if gap != "" {
-		metricUnguarded.Set(1)
-	}
-	return nil
-}
+// setupPolicies tells by log and metric that requests are not guarded, and records since when they are.
+func setupPolicies(a *kube.Area, _ Config) error { return kube.WatchPolicies(a, metricUnguarded) }

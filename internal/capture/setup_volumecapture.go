@@ -67,7 +67,7 @@ func setupVolumeCapture(a *kube.Area, c Config) error {
 	if err := a.Every("contents", watchContentsEvery, func(context.Context) error { watchContents(watch); return nil }); err != nil {
 		return err
 	}
-	rights, err := rightsOf(a.Env, c)
+	rights, err := rightsOf(a)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func NewVolumeRestore(e kube.Env, c Config, p VolumeRestoreParts) *kube.Reconcil
 }
 
 func setupVolumeRestore(a *kube.Area, c Config) error {
-	rights, err := rightsOf(a.Env, c)
+	rights, err := rightsOf(a)
 	if err != nil {
 		return err
 	}

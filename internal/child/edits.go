@@ -44,6 +44,20 @@ func Edits(differing []Field, live metav1.Object, manager string) ([]Edit, error
 	return edits, nil
 }
 
+// Owners are the entries of the managed fields that have a field. Caches hold none: it takes a live read.
+func Owners(live metav1.Object, field Field) (owners []metav1.ManagedFieldsEntry, err error) {
+	for _, entry := range live.GetManagedFields() {
+		has, err := owns(entry, field)
+		if err != nil {
+			return nil, fmt.Errorf("read managed fields of %s: %w", live.GetName(), err)
+		}
+		if has {
+			owners = append(owners, entry)
+		}
+	}
+	return owners, nil
+}
+
 // owns says that an entry has the field, or the atomic one that it is in.
 func owns(entry metav1.ManagedFieldsEntry, field Field) (bool, error) {
 	if entry.FieldsV1 == nil {

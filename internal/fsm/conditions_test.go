@@ -79,6 +79,37 @@ func TestOwnReadyRests(t *testing.T) {
 	}
 }
 
+// The reason is that of the words, and stands while it is the same: at rest nothing is written.
+func TestReason(t *testing.T) {
+	own := []metav1.Condition{{Type: Ready, Status: "False", Reason: "Own", Message: "own words"}}
+	for name, tc := range map[string]struct {
+		machine *table
+		world   world
+		own     []metav1.Condition
+		err     error
+		want    string
+	}{
+		"of a wait":                       {machine(), world{says: says{"On": wait}}, nil, nil, "R"},
+		"of a one-shot that is under way": {match(), world{says: says{"On": wait}}, nil, nil, "R"},
+		"of a hold":                       {machine(), world{held: true, says: says{"On": act}}, nil, nil, "Paused"},
+		"of the last move":                {match(), world{says: says{"On": Fire("Burn", "Hot")}}, nil, nil, "Hot"},
+		"of a failure that has one":       {match(), world{says: says{"On": act}}, nil, &Error{Class: Transient, Err: errUnavailable, Reason: "Down"}, "Down"},
+		"of what failed without one":      {match(), world{says: says{"On": act}}, nil, errUnavailable, "R"},
+		"of the kind's own Ready":         {machine(), world{says: says{"On": wait}}, own, nil, "Own"},
+	} {
+		tc.machine.Conditions = func(in, Decision) []metav1.Condition { return tc.own }
+		i := in{Obj: lit(nil), World: tc.world, Now: now}
+		_, n := pass(t, tc.machine, i, tc.err)
+		if n.Obj.Reason != Reason(tc.want) {
+			t.Errorf("%s: %s, want %s", name, n.Obj.Reason, tc.want)
+		}
+		i.Obj = n.Obj // while it backs off, and after its end, the reason stands
+		if _, again := pass(t, tc.machine, i, nil); again.Obj.Reason != n.Obj.Reason {
+			t.Errorf("%s: %s becomes %s", name, n.Obj.Reason, again.Obj.Reason)
+		}
+	}
+}
+
 // A hold speaks even where nothing else is awaited.
 func TestHeldSays(t *testing.T) {
 	i := in{Obj: &lamp{Progress: meta.Progress{Place: meta.Place{Phase: "Off"}}}, World: world{held: true, says: says{"Off": press}}, Now: now}

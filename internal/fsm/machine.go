@@ -58,6 +58,9 @@ type Machine[T Subject[T], W any] struct {
 	// Conditions are the kind's own, of the object as it will be saved. One of type
 	// Ready or Stalled replaces the kernel's.
 	Conditions func(Input[T, W], Decision) []metav1.Condition
+	// Evident are types of these conditions that say what is true at this moment: while the
+	// World cannot be read they are Unknown, as Ready is.
+	Evident []string
 	// Report copies what was seen and done into the kind's own status fields.
 	Report func(out T, in Input[T, W], p Pass)
 }

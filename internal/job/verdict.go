@@ -7,7 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/statecraft-dev/statecraft/internal/podstate"
+	"github.com/statecraft-dev/statecraft/internal/podstate/diagnosis"
 )
 
 // State is how far a Job is.
@@ -59,7 +59,7 @@ func Judge(j *batchv1.Job, pods []corev1.Pod) Verdict {
 	}
 	v := Verdict{State: Running, Why: fmt.Sprintf("Job %s is running", j.Name)}
 	for i := range pods {
-		if why := podstate.Words(&pods[i]); why != "" {
+		if why := diagnosis.Words(&pods[i]); why != "" {
 			v.Why = fmt.Sprintf("Job %s is running: %s", j.Name, why)
 		}
 	}

@@ -83,6 +83,21 @@ func (s *AnnotationStore[T, O]) Current(ctx context.Context, obj T) (bool, error
 	return s.objects.Current(ctx, obj.Carrier())
 }
 
+// progressOf implements progressKeeper.
+func (s *AnnotationStore[T, O]) progressOf(obj client.Object) *meta.Progress {
+	p := parseProgress(obj.GetAnnotations()[s.annotation], obj.GetUID())
+	return &p
+}
+
+// carried implements carrying. It has no progress: it is asked of every object of the kind.
+func (s *AnnotationStore[T, O]) carried(obj client.Object) (seen T, is bool) {
+	carrier, is := obj.(O)
+	if !is {
+		return seen, false
+	}
+	return s.carry(carrier), true
+}
+
 // Wrote implements Store.
 func (s *AnnotationStore[T, O]) Wrote(obj client.Object) bool { return s.objects.Wrote(obj) }
 

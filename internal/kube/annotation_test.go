@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/kube/kubetest"
 )
 
 // long is a progress whose every text has so many characters, each of which takes six bytes.
@@ -68,6 +70,19 @@ func TestAnAnnotationIsOfOneObject(t *testing.T) {
 	}
 	if got := parseProgress(text, "u2"); got.Phase != "" {
 		t.Errorf("that of a copy says %+v", got)
+	}
+}
+
+// Metrics of a kind without room for a progress of ours are read from the annotation as well.
+func TestMetricsReadTheAnnotation(t *testing.T) {
+	text, err := printProgress(&meta.Progress{Place: meta.Place{Phase: "On"}}, "u1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u1", Annotations: map[string]string{kubetest.PodProgress: text}}}
+	var keeper progressKeeper = NewAnnotationStore(Env{}, kubetest.PodProgress, kubetest.NewPod)
+	if got := keeper.progressOf(pod); got.Phase != "On" {
+		t.Errorf("it says %+v", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,16 +24,29 @@ func (w Writer) Apply(ctx context.Context, obj client.Object, seen types.UID) er
 			return err
 		}
 	}
-	u, err := ApplyOf(obj, w.client.Scheme())
+	return w.apply(ctx, obj, Seen{UID: seen})
+}
+
+// Make makes a child by apply, after a live read of the caller's own showed that its name is free.
+func (w Writer) Make(ctx context.Context, obj client.Object) error { return w.apply(ctx, obj, Seen{}) }
+
+// ApplyTo is Apply to the very version of a child that was read: what was decided upon its field
+// owners holds for no other. If somebody wrote to it since, nothing is written.
+func (w Writer) ApplyTo(ctx context.Context, obj client.Object, seen Seen) error {
+	if err := seen.check("apply", obj); err != nil {
+		return err
+	}
+	return w.apply(ctx, obj, seen)
+}
+
+func (w Writer) apply(ctx context.Context, obj client.Object, seen Seen) error {
+	u, err := w.applied(obj, seen)
 	if err != nil {
 		return err
 	}
-	if seen != "" {
-		u.SetUID(seen)
-	}
 	err = w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), w.owner)
 	if conflict, is := AsConflict(err); is && conflict.ByHand() {
-		err = w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), w.owner, client.ForceOwnership)
+		err = w.overrule(ctx, obj, u)
 	}
 	if conflict, is := AsConflict(err); is {
 		conflict.Object = w.kind(obj) + " " + obj.GetName()
@@ -40,11 +54,50 @@ func (w Writer) Apply(ctx context.Context, obj client.Object, seen types.UID) er
 	}
 	switch {
 	case apierrors.IsInvalid(err):
-		return w.explain(ctx, obj, seen, err)
-	case err == nil && seen == "":
+		return w.explain(ctx, obj, seen.UID, err)
+	case err == nil && seen.UID == "":
 		return w.made(ctx, u)
 	}
 	return wrap("apply", obj, err)
+}
+
+// overrule applies over what people set by hand. Force would run over whoever writes meanwhile, a controller too, so it is for the
+// version of which the API server said that only people own the fields. What was not seen before is not ours, or is not known
+// well enough to be forced.
+func (w Writer) overrule(ctx context.Context, obj client.Object, u *unstructured.Unstructured) error {
+	if u.GetUID() == "" || u.GetResourceVersion() == "" {
+		there, err := w.named(ctx, obj)
+		switch {
+		case err != nil:
+			return err
+		case there.GetUID() == u.GetUID():
+		case !sameOwner(there, obj):
+			return Occupied(w.kind(obj), there, obj)
+		default:
+			return &fsm.Error{Class: fsm.Changed, Err: fmt.Errorf("apply %s: it was made anew", obj.GetName())}
+		}
+		u.SetResourceVersion(there.GetResourceVersion())
+		err = w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), w.owner)
+		if conflict, is := AsConflict(err); !is || !conflict.ByHand() {
+			return err
+		}
+	}
+	return w.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), w.owner, client.ForceOwnership)
+}
+
+// applied is what an apply sends: the shape of obj, and what it must still be.
+func (w Writer) applied(obj client.Object, seen Seen) (*unstructured.Unstructured, error) {
+	u, err := ApplyOf(obj, w.client.Scheme())
+	if err != nil {
+		return nil, err
+	}
+	if seen.UID != "" {
+		u.SetUID(seen.UID)
+	}
+	if seen.ResourceVersion != "" {
+		u.SetResourceVersion(seen.ResourceVersion)
+	}
+	return u, nil
 }
 
 // free says, from a live read, that the name is free, or returns the UID of our
@@ -57,7 +110,7 @@ func (w Writer) free(ctx context.Context, obj client.Object) (types.UID, error) 
 	case err != nil:
 		return "", wrap("read", obj, err)
 	case !sameOwner(there, obj):
-		return "", Taken(w.kind(obj), there)
+		return "", Occupied(w.kind(obj), there, obj)
 	}
 	return there.GetUID(), nil
 }
@@ -70,7 +123,7 @@ func (w Writer) explain(ctx context.Context, obj client.Object, seen types.UID, 
 	switch {
 	case err != nil || there.GetUID() == seen:
 	case !sameOwner(there, obj):
-		return Taken(w.kind(obj), there)
+		return Occupied(w.kind(obj), there, obj)
 	default: // our own, made anew: look at that one
 		return &fsm.Error{Class: fsm.Changed, Err: invalid}
 	}

@@ -31,6 +31,8 @@ type Area struct {
 	mgr      ctrl.Manager
 	caches   Caches
 	reserves []schema.GroupKind
+	// metricsObjects is how many objects of a kind may have series of their own; 0 is none.
+	metricsObjects int
 }
 
 // Manager is for setup.go: informers, indexes and clients of the area.
@@ -78,7 +80,7 @@ func Add[T Object[T], W any](a *Area, r *Reconciler[T, W], wakes ...Wake) error 
 			return fmt.Errorf("watch for %s: %w", r.Machine.Kind, err)
 		}
 	}
-	return nil
+	return collectObjects(a, r)
 }
 
 // own are the events of the objects themselves. Where the API server does not have them,
@@ -88,10 +90,11 @@ func own[T Object[T], W any](a *Area, r *Reconciler[T, W]) ([]source.Source, err
 	if kind == nil {
 		return nil, nil
 	}
-	mine := predicate.NewPredicateFuncs(a.Env.Shard.has)
+	has := func(obj client.Object) bool { return a.Env.Shard.has(obj) && r.concerns(obj) }
+	mine := predicate.NewPredicateFuncs(has)
 	// The pass that saved has said when it wants to look again; the event of its
 	// own save would only repeat it.
-	mine.UpdateFunc = func(e event.UpdateEvent) bool { return a.Env.Shard.has(e.ObjectNew) && !r.Store.Wrote(e.ObjectNew) }
+	mine.UpdateFunc = func(e event.UpdateEvent) bool { return has(e.ObjectNew) && !r.Store.Wrote(e.ObjectNew) }
 	objects, err := a.Watch(kind, &handler.EnqueueRequestForObject{}, mine)
 	return []source.Source{objects}, err
 }

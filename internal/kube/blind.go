@@ -49,8 +49,9 @@ func (b *streaks) forget(key read.Key) {
 
 // cannotObserve ends a pass without a decision. From the third in a row on Ready
 // is Unknown: neither the old True nor False has evidence any more.
-func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, key read.Key, in fsm.Input[T, W], cause error) (time.Duration, error) {
+func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, key read.Key, in fsm.Input[T, W], cause error, report *PassReport[T]) (time.Duration, error) {
 	if e, is := read.AsNotYet(cause); is {
+		report.Err = cause
 		return e.After, nil
 	}
 	seen := cause
@@ -58,29 +59,40 @@ func (r *Reconciler[T, W]) cannotObserve(ctx context.Context, key read.Key, in f
 	switch blind := r.blind.add(key) >= blindAfter; {
 	case blind && r.Machine.OneShot && overdue(in.Obj.GetProgress(), in.Now):
 		// In an empty World nothing is known, so nothing is done; but its time is over.
-		if again, err := r.decide(ctx, key, in); err != nil {
+		if again, err := r.decide(ctx, key, in, report); err != nil {
 			return again, err
 		}
 		return fsm.Never, cause
 	case !blind, r.Machine.OneShot:
 		return fsm.Never, cause
 	}
-	next := in.Obj.DeepCopy()
-	p := next.GetProgress()
-	if was := apimeta.FindStatusCondition(p.Conditions, fsm.Ready); was != nil && was.Reason == string(ReasonCannotObserve) {
+	if was := apimeta.FindStatusCondition(in.Obj.GetProgress().Conditions, fsm.Ready); was != nil && was.Reason == string(ReasonCannotObserve) {
 		return fsm.Never, cause // the first failure is told: of several reads another may fail every time
 	}
 	message := whyBlind(seen)
-	apimeta.SetStatusCondition(&p.Conditions, metav1.Condition{
-		Type: fsm.Ready, Status: metav1.ConditionUnknown, Reason: string(ReasonCannotObserve), Message: message,
-		ObservedGeneration: p.ObservedGeneration,
-		LastTransitionTime: metav1.NewTime(in.Now.Truncate(time.Second)),
-	})
+	next := r.notKnown(in, ReasonCannotObserve, message)
 	if err := r.Store.Save(ctx, in.Obj, next); err != nil {
 		return r.notSaved(key, err)
 	}
-	r.Trace.blind(key, next, p, message)
+	r.Trace.blind(key, next, next.GetProgress(), message)
 	return fsm.Never, cause
+}
+
+// notKnown is the object with a Ready that is Unknown, as is whatever else it said about this moment; nothing else is changed.
+func (r *Reconciler[T, W]) notKnown(in fsm.Input[T, W], reason fsm.Reason, message string) T {
+	next := in.Obj.DeepCopy()
+	p := next.GetProgress()
+	for _, kind := range append([]string{fsm.Ready}, r.Machine.Evident...) {
+		if kind != fsm.Ready && apimeta.FindStatusCondition(p.Conditions, kind) == nil {
+			continue
+		}
+		apimeta.SetStatusCondition(&p.Conditions, metav1.Condition{
+			Type: kind, Status: metav1.ConditionUnknown, Reason: string(reason), Message: fsm.Cut(message),
+			ObservedGeneration: p.ObservedGeneration,
+			LastTransitionTime: metav1.NewTime(in.Now.Truncate(time.Second)),
+		})
+	}
+	return next
 }
 
 // failedRead is how an observer wraps an error: what it could not do, to which object.

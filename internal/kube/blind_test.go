@@ -74,6 +74,31 @@ func TestTheThirdFailedLookInARowIsTold(t *testing.T) {
 	}
 }
 
+// What a kind says about this moment has no more evidence than Ready; what it never said stays unsaid, and what is no
+// matter of this moment stays as it was.
+func TestEvidentConditionsAreUnknownWithReady(t *testing.T) {
+	m := lampMachine()
+	m.Evident = []string{"Shines", "Hums"}
+	m.Conditions = func(input, fsm.Decision) []metav1.Condition {
+		return []metav1.Condition{{Type: "Shines", Status: metav1.ConditionTrue}, {Type: "Painted", Status: metav1.ConditionTrue}}
+	}
+	b := newBench(m)
+	b.world[off] = fsm.Fire(press, "Pressed")
+	b.pass(t)
+	for range blindAfter {
+		b.blindPass(t)
+	}
+	is := b.server.lamps[lampKey].Status.Conditions
+	for kind, want := range map[string]metav1.ConditionStatus{"Shines": metav1.ConditionUnknown, "Painted": metav1.ConditionTrue} {
+		if c := apimeta.FindStatusCondition(is, kind); c == nil || c.Status != want {
+			t.Errorf("%s is %+v, want %s", kind, c, want)
+		}
+	}
+	if c := apimeta.FindStatusCondition(is, "Hums"); c != nil {
+		t.Errorf("what was never said is %+v", c)
+	}
+}
+
 func TestAnObjectThatIsGoneIsNotCounted(t *testing.T) {
 	b := newBench(lampMachine())
 	for range 2 {

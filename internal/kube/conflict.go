@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -56,5 +57,9 @@ func AsConflict(err error) (*Conflict, bool) {
 		}
 		c.Fields = append(c.Fields, ConflictField{Manager: manager, Field: cause.Field})
 	}
+	// The server lists them in any order, and the same conflict must read the same with every try.
+	slices.SortFunc(c.Fields, func(a, b ConflictField) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Manager, b.Manager))
+	})
 	return c, len(c.Fields) > 0
 }

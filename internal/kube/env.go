@@ -19,8 +19,8 @@ type Env struct {
 	Live   client.Reader // reads from the API server
 	Now    func() time.Time
 	Events events.EventRecorder // nil: none
-	// ReservationNamespace is where the Leases of reserved targets are, the same for all areas.
-	ReservationNamespace string
+	// Namespace is the product's own, the same for all areas: elections, reservations and keys are there.
+	Namespace string
 	// Namespaces are those that this process looks at; none is all.
 	Namespaces []string
 	// Shard is the part of the objects that this process works on.
@@ -49,7 +49,7 @@ func (e Env) Children(controller string, stamp child.Stamp) read.Children {
 func (e Env) Reservations() Reservations {
 	mapper := e.Client.RESTMapper()
 	return Reservations{client: e.Client, mapper: mapper, Reservations: read.Reservations{
-		Live: e.LiveReader(), Namespace: e.ReservationNamespace, Alive: alive(e.LiveReader(), mapper, e.Kinds),
+		Live: e.LiveReader(), Namespace: e.Namespace, Alive: alive(e.LiveReader(), mapper, e.Kinds),
 	}}
 }
 

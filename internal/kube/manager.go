@@ -25,29 +25,34 @@ type AreaSetup struct {
 	Setup       func(*Area) error
 	// Kinds are those that have a machine in this area.
 	Kinds []Kind
-	// Reserves are the kinds of targets that the area reserves, and whose Leases it sweeps.
+	// Reserves are the kinds of targets that the area reserves, and whose Leases it sweeps; AnyKind is all of them. Besides
+	// the rights of an election it must list, watch and delete Leases of its own namespace, and read the targets.
 	Reserves []schema.GroupKind
 	// Caches are the kinds that the area reads through its cache, watches or indexes. Any other is
 	// refused; it is read live. The Leases of reservations come with Reserves.
 	Caches []Cached
+	// Handlers answer further paths of the metrics server, each to those who may get that path; /metrics is taken.
+	Handlers map[string]http.Handler
 }
 
 // Options of the manager process.
 type Options struct {
-	Areas                []AreaSetup
-	Kinds                []Kind   // of all areas: a reservation may be held by any
-	Namespaces           []string // empty: all
-	Shard                Shard
-	ReservationNamespace string
-	Election             Election
-	MetricsAddress       string // "0" is off
-	ProbeAddress         string // "0" is off
+	Areas          []AreaSetup
+	Kinds          []Kind   // of all areas: a reservation may be held by any
+	Namespace      string   // of the product itself: elections, reservations and keys are there
+	Namespaces     []string // to look at; empty: all
+	Shard          Shard
+	Election       Election
+	MetricsAddress string // "0" is off
+	ProbeAddress   string // "0" is off
+	// MetricsObjects is how many objects of a kind may have series of their own; a kind with more has none.
+	// 0 is off.
+	MetricsObjects int
 }
 
 // Election says how the leader of each area is found.
 type Election struct {
 	Off           bool
-	Namespace     string
 	LeaseDuration time.Duration
 	RenewDeadline time.Duration
 	RetryPeriod   time.Duration
@@ -57,10 +62,14 @@ type Election struct {
 // replicas share the work and an area can be moved alone. An area that loses its
 // election ends the process: only then is nothing of it running any more.
 func Run(ctx context.Context, cfg *rest.Config, o Options) error {
+	handlers, err := handlersOf(o.Areas)
+	if err != nil {
+		return err
+	}
 	front, err := ctrl.NewManager(cfg, ctrl.Options{
 		Metrics: metricsserver.Options{
 			BindAddress: o.MetricsAddress, SecureServing: true,
-			FilterProvider: filters.WithAuthenticationAndAuthorization,
+			FilterProvider: filters.WithAuthenticationAndAuthorization, ExtraHandlers: handlers,
 		},
 		HealthProbeBindAddress: o.ProbeAddress,
 	})
@@ -97,7 +106,7 @@ func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error)
 	}
 	declared := slices.Clone(setup.Caches)
 	if len(setup.Reserves) > 0 {
-		declared = append(declared, ReservationLeases(o.ReservationNamespace))
+		declared = append(declared, ReservationLeases(o.Namespace))
 	}
 	caches, err := NewCaches(setup.Name, scheme, declared...)
 	if err != nil {
@@ -110,8 +119,8 @@ func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error)
 		NewCache:                      caches.newCache,
 		Metrics:                       metricsserver.Options{BindAddress: "0"}, // the front serves the metrics of all
 		LeaderElection:                !o.Election.Off,
-		LeaderElectionID:              o.Shard.lease(setup.Name),
-		LeaderElectionNamespace:       o.Election.Namespace,
+		LeaderElectionID:              o.Shard.Lease(setup.Name),
+		LeaderElectionNamespace:       o.Namespace,
 		LeaderElectionReleaseOnCancel: true, // the process ends with its managers
 		LeaseDuration:                 &o.Election.LeaseDuration,
 		RenewDeadline:                 &o.Election.RenewDeadline,
@@ -120,13 +129,16 @@ func newArea(cfg *rest.Config, o Options, setup AreaSetup) (ctrl.Manager, error)
 	if err != nil {
 		return nil, fmt.Errorf("make manager: %w", err)
 	}
-	area := &Area{Name: setup.Name, mgr: mgr, caches: caches, reserves: setup.Reserves, Env: Env{
+	area := &Area{Name: setup.Name, mgr: mgr, caches: caches, reserves: setup.Reserves, metricsObjects: o.MetricsObjects, Env: Env{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Now: time.Now,
-		Events:               mgr.GetEventRecorder("statecraft-" + setup.Name),
-		ReservationNamespace: o.ReservationNamespace,
-		Namespaces:           o.Namespaces,
-		Shard:                o.Shard, Kinds: o.Kinds,
+		Events:     mgr.GetEventRecorder("statecraft-" + setup.Name),
+		Namespace:  o.Namespace,
+		Namespaces: o.Namespaces,
+		Shard:      o.Shard, Kinds: o.Kinds,
 	}}
+	if err := area.showLeading(); err != nil {
+		return nil, err
+	}
 	if len(setup.Reserves) > 0 {
 		if err := area.sweepReservations(); err != nil {
 			return nil, err

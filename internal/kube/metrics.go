@@ -8,7 +8,7 @@ import (
 )
 
 // Metrics that every machine has. Labels are few and bounded: kinds, phases and
-// events are constants, and no object is named.
+// events are constants. Objects are named by the series of objectmetrics.go alone.
 var (
 	metricPhase = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "statecraft_objects", Help: "Objects by kind, the phase that was last saved, and its class."},
@@ -37,7 +37,7 @@ var (
 		Name: "statecraft_look_errors_total", Help: "Regular looks through the cluster that failed in part, by what they look for."},
 		[]string{"look"})
 	metricUnknown = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "statecraft_objects_unknown", Help: "Objects whose condition Ready is Unknown: what they depend on cannot be seen."},
+		Name: "statecraft_objects_unknown", Help: "Objects whose condition Ready is Unknown: what they depend on cannot be seen, or the manager refuses to act upon them."},
 		[]string{"kind"})
 	metricUnavailable = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "statecraft_objects_unavailable", Help: "Objects whose condition Available is False: they do not do for others what they are for."},
@@ -49,6 +49,7 @@ func Metrics() []prometheus.Collector {
 	return []prometheus.Collector{
 		metricPhase, metricTransitions, metricPhaseSeconds, metricPassSeconds,
 		metricEffectErrors, metricRefused, metricReentries, metricUnknown, metricUnavailable, metricLookErrors,
+		metricBuildInfo, metricLeading, metricObjects, metricSeriesOff,
 	}
 }
 

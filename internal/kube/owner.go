@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,16 @@ import (
 func sameOwner(there, obj metav1.Object) bool {
 	owner := metav1.GetControllerOf(obj)
 	return owner != nil && child.OwnedBy(there, owner.UID)
+}
+
+// Occupied is the error for a name that an object is to have and another has. What goes by itself is awaited, and named.
+func Occupied(kind string, there, obj metav1.Object) error {
+	why := child.Going(there, metav1.GetControllerOf(obj))
+	if why == "" {
+		return Taken(kind, there)
+	}
+	say := fmt.Sprintf("Waiting for %s %s to be gone: %s. It is made anew then.", kind, there.GetName(), why)
+	return &fsm.Error{Class: fsm.Changed, Err: errors.New(say), Say: say}
 }
 
 // Taken is the error for a name that belongs to someone else.

@@ -49,6 +49,14 @@ type Reconciler[T Object[T], W any] struct {
 	// AfterPass is told after each pass what became of the object, to set how often its
 	// world is sampled; found is false when it is gone. It may be nil.
 	AfterPass func(key read.Key, obj T, found bool)
+	// QuietWhileReady are objects that have series of their own only while they are not ready:
+	// thousands may belong to what has none itself. It may be nil.
+	QuietWhileReady func(key read.Key) bool
+	// Concerns says which objects of the kind the machine runs over. Of a kind that others have too, such as Pods, most
+	// are none of ours: they are not watched, counted or read. It may be nil, which is all of them.
+	Concerns func(T) bool
+	// Passed is told of each pass over an object, after all else of it. It may be nil.
+	Passed func(PassReport[T])
 
 	shard        Shard
 	blind        streaks // failed looks
@@ -105,7 +113,11 @@ func (r *Reconciler[T, W]) pass(ctx context.Context, key read.Key) (again time.D
 		r.gone(key) // the object that had the name before
 		r.Trace.meet(key, obj.GetUID())
 	}
-	again, err = r.look(ctx, key, obj)
+	if r.Concerns != nil && !r.Concerns(obj) {
+		r.gone(key) // something else of it woke us, or it is ours no more
+		return fsm.Never, false, nil
+	}
+	again, err = r.report(ctx, key, obj)
 	return again, true, err
 }
 
@@ -119,18 +131,18 @@ func (r *Reconciler[T, W]) gone(key read.Key) {
 }
 
 // look observes an object that exists, and decides.
-func (r *Reconciler[T, W]) look(ctx context.Context, key read.Key, obj T) (time.Duration, error) {
+func (r *Reconciler[T, W]) look(ctx context.Context, key read.Key, obj T, report *PassReport[T]) (time.Duration, error) {
 	in := fsm.Input[T, W]{Obj: obj, Now: r.Now()}
 	var err error
 	in.World, err = r.observe(ctx, obj)
 	if err != nil && obj.GetDeletionTimestamp() == nil && r.knows(obj) {
-		return r.cannotObserve(ctx, key, in, err)
+		return r.cannotObserve(ctx, key, in, err, report)
 	}
 	// What is being deleted is decided upon even blind: in an empty World nothing
 	// is known, so nothing but the deletion can be acted on. And a phase that is
 	// unknown is refused, seeing or not.
 	r.blind.forget(key)
-	return r.decide(ctx, key, in)
+	return r.decide(ctx, key, in, report)
 }
 
 // observe returns nothing but a whole World: in half of one, what was not read
@@ -153,20 +165,21 @@ func (r *Reconciler[T, W]) knows(obj T) bool {
 }
 
 // decide takes the key that the object was found by: a Store may name objects by more than their names.
-func (r *Reconciler[T, W]) decide(ctx context.Context, key read.Key, in fsm.Input[T, W]) (time.Duration, error) {
+func (r *Reconciler[T, W]) decide(ctx context.Context, key read.Key, in fsm.Input[T, W], report *PassReport[T]) (time.Duration, error) {
 	step, err := r.Machine.Step(in)
 	if err != nil {
-		r.Trace.refused(in.Obj, err)
-		// The same object refuses the same way; only a change of either helps.
-		return fsm.Never, reconcile.TerminalError(fmt.Errorf("step: %w", err))
+		return r.refuse(ctx, key, in, err)
 	}
 	outcomes := r.act(ctx, in.Obj, step.Decision.Do)
 	next := r.Machine.Reduce(in, step, outcomes)
+	report.Decision, report.Outcomes = step.Decision, outcomes
 	if !equality.Semantic.DeepEqual(in.Obj, next.Obj) {
 		if err := r.Store.Save(ctx, in.Obj, next.Obj); err != nil {
+			report.Err = err
 			return r.notSaved(key, err)
 		}
 	}
+	report.After = next.Obj
 	r.conflicts.forget(key)
 	r.Trace.at(key, next.Obj.GetProgress())
 	traceMoves(r.Trace, in, step, next)

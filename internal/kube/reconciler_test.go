@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -238,15 +239,31 @@ func TestAnUnknownPhaseIsRefused(t *testing.T) {
 			b.server.put(newer)
 			b.blindBy = blindBy
 			refused := metricOf(t, metricRefused.WithLabelValues("Lamp"))
+			unknown := metricOf(t, metricUnknown.WithLabelValues("Lamp"))
 			for range blindAfter + 1 {
 				if _, err := b.Pass(t.Context(), lampKey); !errors.Is(err, reconcile.TerminalError(nil)) {
 					t.Fatalf("not refused: %v", err)
 				}
 			}
+			saves := 0
 			for _, did := range b.since() {
-				if did == "save" || did == "then found=true" {
+				if did == "save" {
+					saves++
+				}
+				if did == "then found=true" {
 					t.Errorf("did %q", did)
 				}
+			}
+			if status, reason := b.ready(); saves != 1 || status != metav1.ConditionUnknown || reason != "UnknownPhase" {
+				t.Errorf("%d saves, Ready is %s, %s", saves, status, reason)
+			}
+			was := newer.DeepCopy()
+			was.Status.Conditions, was.ResourceVersion = b.server.lamps[lampKey].Status.Conditions, b.server.lamps[lampKey].ResourceVersion
+			if diff := cmp.Diff(was, b.server.lamps[lampKey]); diff != "" {
+				t.Errorf("more than Ready was written (-want +got):\n%s", diff)
+			}
+			if n := metricOf(t, metricUnknown.WithLabelValues("Lamp")) - unknown; n != 1 {
+				t.Errorf("counted %v times as unknown", n)
 			}
 			if n := metricOf(t, metricRefused.WithLabelValues("Lamp")) - refused; n != blindAfter+1 {
 				t.Errorf("counted %v", n)
@@ -263,9 +280,39 @@ func TestRefusalIsTold(t *testing.T) {
 	if _, err := b.Pass(t.Context(), lampKey); err == nil {
 		t.Fatal("not refused")
 	}
-	want := []string{"get", "observe", `event Warning MoveRefused Step: The manager refuses to act: Lamp: unknown phase "Flickering". Was this object last written by a newer version of the manager?`}
+	want := []string{"get", "observe", `event Warning MoveRefused Step: The manager refuses to act: Lamp: unknown phase "Flickering". Was this object last written by a newer version of the manager?`, "save"}
 	if diff := cmp.Diff(want, b.since()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What a one-shot ended with stays true, whichever version looks at it.
+func TestARefusedOneShotIsNotWritten(t *testing.T) {
+	m := lampMachine()
+	m.OneShot = true
+	b := newBench(m)
+	newer := b.server.lamps[lampKey].DeepCopy()
+	newer.Status.Phase = "Flickering"
+	b.server.put(newer)
+	if _, err := b.Pass(t.Context(), lampKey); !errors.Is(err, reconcile.TerminalError(nil)) || slices.Contains(b.since(), "save") {
+		t.Error("it is written", err)
+	}
+}
+
+// A move that the table does not have is a fault; the next decision says again how the object is.
+func TestAFaultOfTheMachineIsTold(t *testing.T) {
+	b := newBench(lampMachine())
+	b.world[off] = fsm.Fire("Nonsense", "Pressed")
+	if _, err := b.Pass(t.Context(), lampKey); !errors.Is(err, reconcile.TerminalError(nil)) {
+		t.Fatal(err)
+	}
+	if status, reason := b.ready(); status != metav1.ConditionUnknown || reason != "MoveRefused" {
+		t.Errorf("Ready is %s, %s", status, reason)
+	}
+	b.world[off] = fsm.Fire(press, "Pressed")
+	b.pass(t)
+	if status, _ := b.ready(); status != metav1.ConditionTrue {
+		t.Errorf("Ready is %s after a decision", status)
 	}
 }
 

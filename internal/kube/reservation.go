@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,7 +19,7 @@ import (
 
 const (
 	reservationLabel  = "statecraft.dev/reservation"
-	reservationTarget = "statecraft.dev/target"
+	reservationTarget = read.TargetAnnotation
 )
 
 // Reservations takes and gives back targets. At most one operation is admitted
@@ -42,25 +40,42 @@ func (r Reservations) perform(ctx context.Context, who read.Ref, e fsm.Effect) (
 		return true, r.Take(ctx, e.Target, who)
 	case reserve.Release:
 		return true, r.Release(ctx, e.Target, who)
+	case reserve.MarkUnresolved:
+		return true, r.MarkUnresolved(ctx, e.Target, reserve.Unresolved{By: who, Requester: e.Requester})
+	case reserve.Resolve:
+		return true, r.Resolve(ctx, e.Target, e.Of)
 	}
 	return false, nil
 }
 
-// Take reserves target for who. Taking again what one holds does nothing.
+// Take reserves target for who. Taking again what one holds does nothing, unless somebody took away what the Lease is found by.
 func (r Reservations) Take(ctx context.Context, target, who read.Ref) error {
-	var lease coordinationv1.Lease
-	key := read.Key{Namespace: r.Namespace, Name: read.LeaseName(target.UID)}
-	err := r.Live.Get(ctx, key, &lease)
-	if apierrors.IsNotFound(err) {
-		return r.create(ctx, key, target, who)
-	}
+	lease, found, err := r.leaseOf(ctx, target)
 	if err != nil {
-		return Classify(fmt.Errorf("read reservation: %w", err))
+		return err
 	}
-	if ptr.Deref(lease.Spec.HolderIdentity, "") == who.String() {
+	if !found {
+		lease = newLease(r.Namespace, target)
+		lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To(who.String()), LeaseTransitions: ptr.To(int32(1))}
+		return Classify(r.client.Create(ctx, lease))
+	}
+	changed := identify(lease, target)
+	if ptr.Deref(lease.Spec.HolderIdentity, "") != who.String() {
+		if err := r.handOver(ctx, lease, who); err != nil {
+			return err
+		}
+		changed = true
+	}
+	if !changed {
 		return nil
 	}
-	res, err := r.Judge(ctx, &lease)
+	// The resourceVersion that was judged is the precondition: who was faster, holds it.
+	return Classify(r.client.Update(ctx, lease))
+}
+
+// handOver makes who the holder of a Lease that is free.
+func (r Reservations) handOver(ctx context.Context, lease *coordinationv1.Lease, who read.Ref) error {
+	res, err := r.Judge(ctx, lease)
 	switch {
 	case err != nil:
 		return Classify(fmt.Errorf("judge reservation: %w", err))
@@ -70,78 +85,41 @@ func (r Reservations) Take(ctx context.Context, target, who read.Ref) error {
 	}
 	lease.Spec.HolderIdentity = ptr.To(who.String())
 	lease.Spec.LeaseTransitions = ptr.To(res.Transitions + 1)
-	metav1.SetMetaDataLabel(&lease.ObjectMeta, reservationLabel, "true") // watches and sweeps find it by that
-	// The resourceVersion that was judged is the precondition: who was faster, holds it.
-	return Classify(r.client.Update(ctx, &lease))
-}
-
-func (r Reservations) create(ctx context.Context, key read.Key, target, who read.Ref) error {
-	return Classify(r.client.Create(ctx, &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: key.Namespace, Name: key.Name,
-			Labels:      map[string]string{reservationLabel: "true"},
-			Annotations: map[string]string{reservationTarget: target.String()},
-		},
-		Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To(who.String()), LeaseTransitions: ptr.To(int32(1))},
-	}))
+	return nil
 }
 
 // Release gives the target back, if who holds it.
 func (r Reservations) Release(ctx context.Context, target, who read.Ref) error {
-	var lease coordinationv1.Lease
-	key := read.Key{Namespace: r.Namespace, Name: read.LeaseName(target.UID)}
-	if err := r.Live.Get(ctx, key, &lease); err != nil {
-		return Classify(client.IgnoreNotFound(err))
-	}
-	if ptr.Deref(lease.Spec.HolderIdentity, "") != who.String() {
-		return nil
+	lease, found, err := r.leaseOf(ctx, target)
+	if err != nil || !found || ptr.Deref(lease.Spec.HolderIdentity, "") != who.String() {
+		return err
 	}
 	lease.Spec.HolderIdentity = nil
-	return Classify(client.IgnoreNotFound(r.client.Update(ctx, &lease)))
+	return Classify(client.IgnoreNotFound(r.client.Update(ctx, lease)))
 }
 
-// sweepPage is how many Leases a sweep reads at a time.
-const sweepPage = 500
-
-// Sweep deletes the Leases of targets of these kinds that are gone. What would be lost if a
-// target were not gone is the knowledge that somebody operates on it, so it goes by a live
-// read and the version that was seen.
-func (r Reservations) Sweep(ctx context.Context, kinds ...schema.GroupKind) (swept int, err error) {
-	for page := ""; ; {
-		var leases coordinationv1.LeaseList
-		if err := r.Live.List(ctx, &leases, client.InNamespace(r.Namespace), client.MatchingLabels{reservationLabel: "true"},
-			client.Limit(sweepPage), client.Continue(page)); err != nil {
-			return swept, fmt.Errorf("list reservations: %w", err)
-		}
-		for i := range leases.Items {
-			gone, err := r.sweep(ctx, &leases.Items[i], kinds)
-			if err != nil {
-				return swept, err
-			}
-			if gone {
-				swept++
-			}
-		}
-		if page = leases.Continue; page == "" {
-			return swept, nil
-		}
+// leaseOf reads the Lease of a target live.
+func (r Reservations) leaseOf(ctx context.Context, target read.Ref) (lease *coordinationv1.Lease, found bool, err error) {
+	lease = &coordinationv1.Lease{}
+	err = r.Live.Get(ctx, read.Key{Namespace: r.Namespace, Name: read.LeaseName(target.UID)}, lease)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, false, Classify(fmt.Errorf("read reservation: %w", err))
 	}
+	return lease, err == nil, nil
 }
 
-// sweep deletes one Lease whose target is gone. Not known to be gone is not gone.
-func (r Reservations) sweep(ctx context.Context, lease *coordinationv1.Lease, kinds []schema.GroupKind) (gone bool, err error) {
-	target, err := reserve.ParseRef(lease.Annotations[reservationTarget])
-	if ours := err == nil && slices.ContainsFunc(kinds, target.Is); !ours {
-		return false, nil
+func newLease(namespace string, target read.Ref) *coordinationv1.Lease {
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: read.LeaseName(target.UID)}}
+	identify(lease, target)
+	return lease
+}
+
+// identify gives a Lease the label and the target by which watches and sweeps find it: somebody may have taken them away.
+func identify(lease *coordinationv1.Lease, target read.Ref) (changed bool) {
+	if lease.Labels[reservationLabel] == "true" && lease.Annotations[reservationTarget] == target.String() {
+		return false
 	}
-	there, err := getRef(ctx, r.Live, r.mapper, target)
-	if targetGone := err == nil && there == nil; !targetGone {
-		return false, nil
-	}
-	seen := SeenOf(lease)
-	err = r.client.Delete(ctx, lease, client.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return false, fmt.Errorf("delete reservation %s: %w", lease.Name, err)
-	}
-	return err == nil, nil
+	metav1.SetMetaDataLabel(&lease.ObjectMeta, reservationLabel, "true")
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, reservationTarget, target.String())
+	return true
 }

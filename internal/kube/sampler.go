@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
@@ -92,6 +93,7 @@ func (s *Sampler[V]) Fresh(ctx context.Context, key read.Key, age time.Duration)
 func (s *Sampler[V]) take(ctx context.Context, key read.Key) (sample read.Sample[V], changed bool) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
+	began := s.Now()
 	value, err := s.Take(ctx, key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,9 +102,12 @@ func (s *Sampler[V]) take(ctx context.Context, key read.Key) (sample read.Sample
 		job = &sampling[V]{}
 	}
 	was := job.last
+	if err != nil && was.Err == nil { // a status has no room for it
+		log.FromContext(ctx).Info("a look failed, and is repeated", "object", key, "error", err.Error())
+	}
 	job.due = s.Now().Add(job.every)
 	if job.last.Err = err; err == nil {
-		job.last.Value, job.last.At = value, s.Now()
+		job.last.Value, job.last.At = value, began // what was read first is as old as that
 	}
 	if err == nil && wanted && s.Seen != nil {
 		s.Seen(key, value)

@@ -26,6 +26,9 @@ func ParseShard(s string) (Shard, error) {
 	return Shard{Index: int(i) - 1, Count: int(n)}, nil
 }
 
+// String is how ParseShard reads it.
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index+1, max(s.Count, 1)) }
+
 // Has says that the object belongs to this shard.
 func (s Shard) Has(key read.Key) bool {
 	if s.Count <= 1 {
@@ -38,8 +41,8 @@ func (s Shard) Has(key read.Key) bool {
 
 func (s Shard) has(obj client.Object) bool { return s.Has(keyOf(obj)) }
 
-// lease is the name of the election Lease of an area's shard.
-func (s Shard) lease(area string) string {
+// Lease is the name of the election Lease of an area's shard.
+func (s Shard) Lease(area string) string {
 	if s.Count <= 1 {
 		return "statecraft-" + area
 	}

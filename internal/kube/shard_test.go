@@ -60,7 +60,7 @@ func TestEveryShardElectsItsOwnLeader(t *testing.T) {
 	for want, s := range map[string]Shard{
 		"statecraft-valkey": {}, "statecraft-valkey-1-of-2": {0, 2}, "statecraft-valkey-2-of-2": {1, 2},
 	} {
-		if got := s.lease("valkey"); got != want {
+		if got := s.Lease("valkey"); got != want {
 			t.Errorf("%+v elects by %s", s, got)
 		}
 	}

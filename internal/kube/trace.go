@@ -45,11 +45,14 @@ type counted struct {
 	unavailable bool // the kind has a condition Available, and it is False
 }
 
+// available is the condition of kinds that others depend on.
+const available = "Available"
+
 func countedAs(p *meta.Progress) counted {
 	return counted{
 		phase:       p.Phase,
 		unknown:     apimeta.IsStatusConditionPresentAndEqual(p.Conditions, fsm.Ready, metav1.ConditionUnknown),
-		unavailable: apimeta.IsStatusConditionFalse(p.Conditions, "Available"),
+		unavailable: apimeta.IsStatusConditionFalse(p.Conditions, available),
 	}
 }
 
@@ -137,7 +140,7 @@ func (t *Trace) event(obj runtime.Object, kind, reason, action, note string) {
 
 func (t *Trace) refused(obj runtime.Object, err error) {
 	metricRefused.WithLabelValues(t.kind).Inc()
-	t.event(obj, corev1.EventTypeWarning, "MoveRefused", "Step",
+	t.event(obj, corev1.EventTypeWarning, string(ReasonMoveRefused), "Step",
 		"The manager refuses to act: "+err.Error()+". Was this object last written by a newer version of the manager?")
 }
 

@@ -38,6 +38,14 @@ func SeenOf(obj metav1.Object) Seen {
 	return Seen{UID: obj.GetUID(), ResourceVersion: obj.GetResourceVersion()}
 }
 
+// check refuses a request that is for a version that was not read.
+func (s Seen) check(verb string, obj client.Object) error {
+	if s.UID == "" || s.ResourceVersion == "" {
+		return &fsm.Error{Class: fsm.Refused, Err: fmt.Errorf("%s %s: not seen before", verb, obj.GetName())}
+	}
+	return nil
+}
+
 // Create makes a child that is written once and fills in obj from the answer. If
 // the name is taken it reads live: our own child, from a pass that crashed, is
 // what we wanted; anybody else's is an error.
@@ -80,8 +88,8 @@ func (w Writer) CreateUnowned(ctx context.Context, obj, there client.Object, our
 // upon. That it is gone already, or that another has its name, is success: what
 // was to go has gone.
 func (w Writer) Delete(ctx context.Context, obj client.Object, seen Seen) error {
-	if seen.UID == "" || seen.ResourceVersion == "" {
-		return &fsm.Error{Class: fsm.Refused, Err: fmt.Errorf("delete %s: not seen before", obj.GetName())}
+	if err := seen.check("delete", obj); err != nil {
+		return err
 	}
 	err := w.client.Delete(ctx, obj,
 		client.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion},

@@ -3,9 +3,11 @@ package law_test
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,30 +53,69 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestGroups shows that every tested package of this module is in one group.
+// TestGroups shows that every folder with tests is in one group at level full, and at level core unless all of its tests are
+// of level full.
 func TestGroups(t *testing.T) {
-	tree, err := law.Load(t.Context(), "../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]int{}
-	for _, group := range []string{law.Quick, law.Servers, law.Alone, law.Integration, law.Sim, law.E2E, law.Bench} {
-		paths, err := tree.Group(group)
+	for _, tags := range []string{"", "full"} {
+		tree, err := law.Load(t.Context(), "../..", tags)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range paths {
-			seen[strings.TrimPrefix(p, "./")]++
+		seen := map[string]int{}
+		for _, group := range []string{law.Quick, law.Servers, law.Alone, law.Integration, law.Sim, law.E2E, law.Bench} {
+			paths, err := tree.Group(group)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range paths {
+				seen[strings.TrimPrefix(p, "./")]++
+			}
+		}
+		folders := testFolders(t, tags == "full")
+		for _, folder := range folders {
+			if seen[folder] != 1 {
+				t.Errorf("with tags %q %s is in %d groups", tags, folder, seen[folder])
+			}
+			delete(seen, folder)
+		}
+		if len(folders) < 50 || len(seen) > 0 {
+			t.Errorf("with tags %q %d folders were found; in groups, but without tests: %v", tags, len(folders), seen)
+		}
+		if _, err := tree.Group("slow"); err == nil {
+			t.Error("an unknown group is not refused")
 		}
 	}
-	for _, p := range tree.Packages {
-		if p.Tested && seen[p.Path] != 1 {
-			t.Errorf("%s is in %d groups", p.Path, seen[p.Path])
+}
+
+// testFolders finds the folders of this module with tests in files, without go list.
+func testFolders(t *testing.T, full bool) (folders []string) {
+	t.Helper()
+	const root = "../.."
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
 		}
+		if d.IsDir() {
+			_, err := os.Stat(filepath.Join(path, "go.mod"))
+			if otherModule := err == nil && path != root; otherModule || d.Name() == ".git" || d.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil || !strings.HasSuffix(path, "_test.go") || slices.Contains(folders, folder) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if full || !strings.HasPrefix(string(text), "//go:build full\n") {
+			folders = append(folders, folder)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := tree.Group("slow"); err == nil {
-		t.Error("an unknown group is not refused")
-	}
+	return folders
 }
 
 func unpack(t *testing.T, archive *txtar.Archive) string {

@@ -55,10 +55,10 @@ type listed struct {
 	TestImports, XTestImports []string
 }
 
-// Load lists and parses the module in dir. A package that does not compile is
-// loaded all the same: the law is about imports.
-func Load(ctx context.Context, dir string) (*Tree, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps",
+// Load lists and parses the module in dir, with the files of build tags, comma-separated. A
+// package that does not compile is loaded all the same: the law is about imports.
+func Load(ctx context.Context, dir, tags string) (*Tree, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-deps", "-tags="+tags,
 		"-json=ImportPath,Dir,Name,Standard,GoFiles,CgoFiles,Imports,TestGoFiles,XTestGoFiles,TestImports,XTestImports", "./...")
 	cmd.Dir = dir
 	var stderr bytes.Buffer

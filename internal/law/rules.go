@@ -23,8 +23,8 @@ type Rule struct {
 var Areas = []string{"classruntime", "capture", "valkey", "remediation", "edge"}
 
 // Outside are the packages directly below internal that reach beyond the process: the adapter,
-// the plugin, the list of areas, and this tool. All others there are pure.
-var Outside = []string{"internal/kube", "internal/plugin", "internal/areas", "internal/law"}
+// the plugin, the list of areas, scripts of tests, and this tool. All others there are pure.
+var Outside = []string{"internal/kube", "internal/plugin", "internal/areas", "internal/script", "internal/law"}
 
 var (
 	clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/..."}
@@ -47,6 +47,14 @@ var (
 		"time.Tick", "time.NewTimer", "time.NewTicker", "metav1.Now",
 	}
 )
+
+// inPodsOfUsers are the programs whose images are part of the pods that the product makes for its users.
+var inPodsOfUsers = under("cmd/statecraft-valkey-node")
+
+// oftenNew is what changes with most releases. A binary names the versions of the modules that it is made of.
+var oftenNew = []string{"internal/version", "k8s.io/...", "sigs.k8s.io/..."}
+
+const restarts = "its image is in the template of every pod, so what changes with a release would restart every server"
 
 // Rules is the import law.
 var Rules = []Rule{
@@ -97,9 +105,19 @@ var Rules = []Rule{
 		Why:   "types are vocabulary: whoever imports them gets no logic and no client",
 	},
 	{
-		Name: "plugin", Binds: under("internal/plugin/..."),
-		Never: areas("..."), But: []string{"internal/*/explain/..."},
-		Why: "the plugin explains with the areas' own decisions and cannot act",
+		Name: "plugin", Binds: under("internal/plugin/...", "internal/explain/..."),
+		Never: append(areas("..."), "internal/kube/..."), But: []string{"internal/*/explain/...", "internal/*/policy", "internal/*/policy/rego", "internal/*/audit/...", "internal/kube/read/..."},
+		Why: "the plugin explains what the areas register, tries policies, and verifies audit records; it cannot act",
+	},
+	{
+		Name: "no version", Binds: inPodsOfUsers,
+		Never: oftenNew,
+		Why:   restarts,
+	},
+	{
+		Name: "no version in depth", Binds: inPodsOfUsers, Deep: true,
+		Never: oftenNew,
+		Why:   restarts,
 	},
 	{
 		Name: "nouns", Binds: func(*Tree, *Package) bool { return true },

@@ -16,6 +16,8 @@ const (
 type Fact struct {
 	State  State  `json:"state,omitempty"`
 	Holder string `json:"holder,omitempty"` // of Others, for a person
+	// Unresolved is the mark on the target, if it bears one.
+	Unresolved *Unresolved `json:"unresolved,omitempty"`
 }
 
 // Held is a hold's: it applies while another holds the target, and names that one.
@@ -23,16 +25,24 @@ func (f Fact) Held(target string) (message string, held bool) {
 	return "Waiting for " + f.Holder + ", which has reserved " + target + ", to release it.", f.State == Others
 }
 
-// After is the fact once an effect was performed, for models.
+// After is the fact once an effect was performed, for models. A model does not know for which object: a mark is then by nobody.
 func (f Fact) After(e fsm.Effect) Fact {
-	switch e.(type) {
+	switch e := e.(type) {
 	case Take:
 		if f.State == Free {
-			return Fact{State: Ours}
+			f.State, f.Holder = Ours, ""
 		}
 	case Release:
 		if f.State == Ours {
-			return Fact{State: Free}
+			f.State = Free
+		}
+	case MarkUnresolved:
+		if f.Unresolved == nil {
+			f.Unresolved = &Unresolved{Requester: e.Requester}
+		}
+	case Resolve:
+		if f.Unresolved != nil && e.Of != "" && f.Unresolved.By.UID == e.Of {
+			f.Unresolved = nil
 		}
 	}
 	return f

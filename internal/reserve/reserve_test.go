@@ -1,8 +1,10 @@
 package reserve
 
 import (
+	"encoding/json"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -71,5 +73,53 @@ func TestFact(t *testing.T) {
 	}
 	if _, held := (Fact{State: Free}).Held("the lamp"); held {
 		t.Error("a free target is held")
+	}
+}
+
+// A mark is what the target bears, whoever holds it: who takes or releases it leaves the mark there.
+func TestAMarkOfAFact(t *testing.T) {
+	x1, x2 := &Unresolved{By: Ref{Kind: "Lamp.test", Name: "x1", UID: "1"}, Requester: "dora"}, &Unresolved{By: Ref{Kind: "Lamp.test", Name: "x2", UID: "2"}}
+	unreadable := &Unresolved{}
+	for name, c := range map[string]struct {
+		is   Fact
+		do   fsm.Effect
+		want Fact
+	}{
+		"a target is marked":                  {Fact{State: Ours}, MarkUnresolved{Requester: "dora"}, Fact{State: Ours, Unresolved: &Unresolved{Requester: "dora"}}},
+		"a free target is marked":             {Fact{State: Free}, MarkUnresolved{}, Fact{State: Free, Unresolved: &Unresolved{}}},
+		"a mark of another is left":           {Fact{State: Ours, Unresolved: x1}, MarkUnresolved{Requester: "bob"}, Fact{State: Ours, Unresolved: x1}},
+		"a marked target is taken":            {Fact{State: Free, Unresolved: x1}, Take{}, Fact{State: Ours, Unresolved: x1}},
+		"a marked target is released":         {Fact{State: Ours, Unresolved: x1}, Release{}, Fact{State: Free, Unresolved: x1}},
+		"a mark is removed":                   {Fact{State: Free, Unresolved: x1}, Resolve{Of: "1"}, Fact{State: Free}},
+		"a mark of another is not removed":    {Fact{State: Free, Unresolved: x2}, Resolve{Of: "1"}, Fact{State: Free, Unresolved: x2}},
+		"a mark is removed while others hold": {Fact{State: Others, Holder: "bob", Unresolved: x1}, Resolve{Of: "1"}, Fact{State: Others, Holder: "bob"}},
+		"a mark that cannot be read is kept":  {Fact{State: Free, Unresolved: unreadable}, Resolve{}, Fact{State: Free, Unresolved: unreadable}},
+		"there is no mark to remove":          {Fact{State: Ours}, Resolve{Of: "1"}, Fact{State: Ours}},
+	} {
+		if diff := cmp.Diff(c.want, c.is.After(c.do)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestAMarkSurvivesItsLease(t *testing.T) {
+	by := Ref{Kind: "KubernetesExecution.remediation.statecraft.dev", Namespace: "shop", Name: "fix", UID: "1-2"}
+	for text, want := range map[string]Unresolved{
+		`{"by":"KubernetesExecution.remediation.statecraft.dev/shop/fix/1-2","requester":"dora"}`: {By: by, Requester: "dora"},
+		`{"by":"KubernetesExecution.remediation.statecraft.dev/shop/fix/1-2"}`:                    {By: by},
+		`{"by":""}`: {},
+	} {
+		var got Unresolved
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {
+			t.Errorf("%s is read as %+v: %v", text, got, err)
+		}
+		if back, err := json.Marshal(want); err != nil || string(back) != text {
+			t.Errorf("%+v is written as %s: %v", want, back, err)
+		}
+	}
+	for _, text := range []string{"", "{", `"dora"`, `{"by":"fix"}`, `{"by":1}`} {
+		if err := json.Unmarshal([]byte(text), &Unresolved{}); err == nil {
+			t.Errorf("%q is taken for a mark", text)
+		}
 	}
 }

@@ -10,5 +10,5 @@ import (
 )
 
 // Wake tells that a target may be free. A holder that ends or vanishes does not change the
-// Lease, so no event tells of it: whoever waits looks by itself.
+// Lease, so no event tells of it: a machine that waits looks by itself.
 var Wake = fsm.Wake{Name: "reservations", By: fsm.ByReservation, Every: 5 * time.Second}

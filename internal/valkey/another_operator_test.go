@@ -196,7 +196,7 @@ func (f *fleet) untilEnded(t *testing.T, namespace string, r *restarts, n int) {
 
 // turn plays nodes and servers, and wakes upgrades: their clock goes faster than their timers.
 func (f *fleet) turn(ctx context.Context, namespace string, r *restarts) {
-	f.beat(ctx)
+	f.node.Beat(ctx)
 	_ = f.runPods(ctx, namespace) // once more in a moment
 	for _, name := range r.underWay() {
 		f.of(name[:strings.LastIndex(name, "-")]).Settle()

@@ -21,6 +21,7 @@ type Parts struct {
 	Connector Connector
 	Sampler   *Sampler
 	Monitor   *observe.PrimaryMonitor
+	Failovers *observe.Failovers     // nil: nobody counts
 	Work      *kube.Worker[struct{}] // moves slots
 	Access    *kube.Worker[struct{}] // changes passwords, certificates and settings
 	Restarts  int                    // how many clusters are restarted at a time for reasons of the operator's own
@@ -88,6 +89,7 @@ func (p Parts) after(key read.Key, c *valkeyv1.ValkeyCluster, found bool) {
 	if !found {
 		p.Sampler.Every(key, 0)
 		p.Monitor.SetPrimaries(key, nil)
+		p.Failovers.Forget(key)
 		p.Connector.Forget(key)
 		return
 	}

@@ -82,7 +82,7 @@ func (s *stage) startManager() {
 	go func() {
 		ended <- kube.Run(ctx, cfg, kube.Options{
 			Areas: []kube.AreaSetup{NewArea(func(kube.Env) Connector { return ConnectTo(s.kubelet.servers) }, Options{Build: spec.Builder{NodeImage: "node"}, Restarts: 1})}, Namespaces: []string{s.namespace},
-			ReservationNamespace: harness.SystemNamespace, Election: kube.Election{Off: true},
+			Namespace: harness.SystemNamespace, Election: kube.Election{Off: true},
 			MetricsAddress: "0", ProbeAddress: "0",
 		})
 	}()

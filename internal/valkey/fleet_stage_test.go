@@ -23,6 +23,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/fake"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	fakekubelet "github.com/statecraft-dev/statecraft/test/harness/kubelet"
 )
 
 const (
@@ -49,7 +50,7 @@ type fleet struct {
 func newFleet(t *testing.T, b *bed.Bed) *fleet {
 	t.Helper()
 	f := &fleet{kubelet: &kubelet{Client: newClient(t, b), at: map[string]string{}}, began: time.Now(), last: map[string]string{}, clusters: map[string]*fake.Cluster{}, unreachable: map[string]bool{}, vain: map[string]bool{}}
-	f.join(t)
+	f.node = fakekubelet.Join(t, f.Client)
 	return f
 }
 
@@ -129,7 +130,7 @@ func (f *fleet) startManager(t *testing.T, b *bed.Bed, o Options, namespaces ...
 		cfg := b.ConfigFor(harness.User("valkey"), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
 		ended <- kube.Run(ctx, cfg, kube.Options{
 			Areas: []kube.AreaSetup{area}, Kinds: Kinds(),
-			Namespaces: namespaces, ReservationNamespace: harness.SystemNamespace,
+			Namespaces: namespaces, Namespace: harness.SystemNamespace,
 			Election: kube.Election{Off: true}, MetricsAddress: "0", ProbeAddress: "0",
 		})
 	}()
@@ -157,7 +158,7 @@ func (f *fleet) grow(t *testing.T, namespace string, n int) {
 		}
 	}
 	harness.Eventually(t, fleetWithin, fleetLooks, func() error {
-		f.beat(t.Context())
+		f.node.Beat(t.Context())
 		if err := f.runPods(t.Context(), namespace); err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func (f *fleet) measure(t *testing.T, b *bed.Bed, n int) (c cost) {
 	settled := time.Now()
 	var writes map[string]int
 	harness.Eventually(t, fleetWithin, fleetLooks, func() error { // events and reservations come after the phase
-		f.beat(t.Context())
+		f.node.Beat(t.Context())
 		all, err := b.Writes(time.Now().Add(-5*time.Second), harness.User("valkey"))
 		if writes = bed.CountWrites(all); err == nil && len(writes) > 0 {
 			err = fmt.Errorf("still writes after %s: %v", time.Since(settled), writes)
@@ -61,7 +61,7 @@ func (f *fleet) measure(t *testing.T, b *bed.Bed, n int) (c cost) {
 	runtime.GC()
 	since, cpu, asks := time.Now(), processCPU(t), f.asks.Load()
 	for time.Since(since) < fleetRest {
-		f.beat(t.Context()) // or the node is given up
+		f.node.Beat(t.Context()) // or the node is given up
 		<-time.After(fleetLooks)
 	}
 	c.cpu = processCPU(t) - cpu

@@ -8,9 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +26,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/reserve"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/upgrade"
+	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
@@ -87,7 +92,37 @@ func TestHeldWhileItRuns(t *testing.T) {
 	if err := f.Patch(t.Context(), c, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"masters":4}}`))); err != nil {
 		t.Fatal(err)
 	}
+	f.isWaitedFor(t, b, h, c)
 	f.goOn(t, []*held{h})
+}
+
+// isWaitedFor: whoever waits for the edit of a held cluster, by kubectl, Flux, Argo CD or Helm, does not take it for done.
+func (f *fleet) isWaitedFor(t *testing.T, b *bed.Bed, h *held, c *valkeyv1.ValkeyCluster) {
+	t.Helper()
+	harness.Eventually(t, heldWithin, poll, func() error {
+		if err := f.Get(t.Context(), client.ObjectKeyFromObject(c), c); err != nil {
+			return err
+		}
+		ready := apimeta.FindStatusCondition(c.Status.Conditions, fsm.Ready)
+		if !h.named() || ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != string(cluster.ReasonReservedByOther) {
+			return fmt.Errorf("in %s, waiting for %q: Ready is %+v", c.Status.Phase, c.Status.WaitingFor, ready)
+		}
+		// That the edit was seen is known, so that it is Ready itself that they wait for.
+		if ready.ObservedGeneration != c.Generation || c.Status.ObservedGeneration != c.Generation {
+			return fmt.Errorf("generation %d, Ready of %d, status of %d", c.Generation, ready.ObservedGeneration, c.Status.ObservedGeneration)
+		}
+		return nil
+	})
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen, err := status.Compute(&unstructured.Unstructured{Object: fields}); err != nil || seen.Status != status.InProgressStatus {
+		t.Errorf("kstatus sees %+v: %v", seen, err)
+	}
+	if out, err := b.Kubectl(t.Context(), "wait", "--for=condition=Ready", "--timeout=1s", "-n", c.Namespace, "valkeycluster/"+c.Name); err == nil {
+		t.Errorf("kubectl wait takes it for done: %s", out)
+	}
 }
 
 func heldIn[I any](holds []fsm.Hold[I], reason fsm.Reason) (phases []fsm.Phase) {
@@ -125,11 +160,11 @@ func (f *fleet) hold(t *testing.T, obj subject, target *valkeyv1.ValkeyCluster, 
 		t.Fatal(err)
 	}
 	if phase != "" {
-		status := map[string]any{"phase": phase, "since": metav1.Now()}
+		fields := map[string]any{"phase": phase, "since": metav1.Now()}
 		if phase == upgrade.RollingBack { // without a shard to bring back it ends
-			status["shards"] = []any{map[string]any{"index": 0, "phase": upgrade.ShardPending, "wantTemplate": "newer"}}
+			fields["shards"] = []any{map[string]any{"index": 0, "phase": upgrade.ShardPending, "wantTemplate": "newer"}}
 		}
-		patch, err := json.Marshal(map[string]any{"status": status})
+		patch, err := json.Marshal(map[string]any{"status": fields})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +205,7 @@ func (f *fleet) goOn(t *testing.T, all []*held) {
 		gone[h], h.in = time.Now(), h.obj.GetProgress().Phase
 	}
 	harness.Eventually(t, within, poll, func() (waits error) {
-		f.beat(t.Context())
+		f.node.Beat(t.Context())
 		for h, since := range gone {
 			if err := look(h, false); err != nil {
 				waits = err

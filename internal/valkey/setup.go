@@ -20,7 +20,8 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-// What the area may do.
+// What the area may do. Its right to Secrets is a role of its own, config/rbac/valkey/secrets.yaml, which may be bound in
+// chosen namespaces only.
 //
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyclusters/status,verbs=patch
@@ -29,13 +30,14 @@ import (
 // +kubebuilder:rbac:groups=valkey.statecraft.dev,resources=valkeyupgrades/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;patch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=capture.statecraft.dev,resources=volumecapturerequests,verbs=get;create
+// +kubebuilder:rbac:groups=remediation.statecraft.dev,resources=kubernetesexecutions,verbs=get
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=statecraft-system,resources=leases,verbs=get;list;watch;create;update;delete
 
 // Options is what the flags of the manager say about the area.
 type Options struct {
@@ -96,8 +98,8 @@ func NewSampler(e kube.Env, connector Connector, wake func(read.Key)) *Sampler {
 	}
 }
 
-// watchPrimaries has a sampler look at clusters that lost a primary at once.
-func watchPrimaries(s *Sampler, connector Connector) *observe.PrimaryMonitor {
+// watchPrimaries has a sampler look at clusters that lost a primary at once, and counts those that were replaced.
+func watchPrimaries(s *Sampler, connector Connector, failovers *observe.Failovers) *observe.PrimaryMonitor {
 	monitor := &observe.PrimaryMonitor{Lost: s.Soon, Watch: func(ctx context.Context, key read.Key, addr string) error {
 		servers, err := connector.Connect(ctx, key)
 		if err != nil {
@@ -105,20 +107,24 @@ func watchPrimaries(s *Sampler, connector Connector) *observe.PrimaryMonitor {
 		}
 		return servers.Watch(ctx, addr)
 	}}
-	s.Seen = func(key read.Key, answers observe.Answers) { monitor.SetPrimaries(key, answers.Primaries()) }
+	s.Seen = func(key read.Key, answers observe.Answers) {
+		monitor.SetPrimaries(key, answers.Primaries())
+		failovers.See(key, answers)
+	}
 	return monitor
 }
 
 func setup(a *kube.Area, connector Connector, o Options) error {
 	waker := &kube.Waker{}
 	sampler := NewSampler(a.Env, connector, waker.Wake)
-	monitor := watchPrimaries(sampler, connector)
+	failovers := &observe.Failovers{}
+	monitor := watchPrimaries(sampler, connector, failovers)
 	for _, look := range []func(context.Context) error{sampler.Start, monitor.Start} {
 		if err := a.Run(look); err != nil {
 			return fmt.Errorf("run sampler: %w", err)
 		}
 	}
-	parts := Parts{Build: o.Build, Restarts: o.Restarts, AwaitKubelet: o.AwaitKubelet, Connector: connector, Sampler: sampler, Monitor: monitor, Work: &kube.Worker[struct{}]{Wake: waker.Wake}}
+	parts := Parts{Build: o.Build, Restarts: o.Restarts, AwaitKubelet: o.AwaitKubelet, Connector: connector, Sampler: sampler, Monitor: monitor, Failovers: failovers, Work: &kube.Worker[struct{}]{Wake: waker.Wake}}
 	parts.Access = &kube.Worker[struct{}]{Wake: func(key read.Key) {
 		key.Name, _, _ = strings.Cut(key.Name, "/") // see cluster.SettingsWork
 		waker.Wake(key)
@@ -134,5 +140,8 @@ func setup(a *kube.Area, connector Connector, o Options) error {
 	if err := kube.Add(a, NewUpgrade(a.Env, parts), UpgradeWakes()...); err != nil {
 		return err
 	}
-	return kube.Add(a, NewCluster(a.Env, parts), ClusterWakes(waker)...)
+	if err := kube.Add(a, NewCluster(a.Env, parts), ClusterWakes(waker)...); err != nil {
+		return err
+	}
+	return collectClusters(a, clusterSeries{sampler, failovers})
 }

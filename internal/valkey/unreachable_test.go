@@ -45,7 +45,7 @@ func TestUnreachableClustersHoldNobodyUp(t *testing.T) {
 	without := f.edits(t, namespace, alive)
 	f.setUnreachable(dead...)
 	harness.Eventually(t, fleetWithin, fleetLooks, func() error { // they are known to be unreachable
-		f.beat(t.Context())
+		f.node.Beat(t.Context())
 		if asked := f.askedInVain(); asked < len(dead) {
 			return fmt.Errorf("%d of %d are known to be unreachable", asked, len(dead))
 		}
@@ -65,7 +65,7 @@ func (f *fleet) edits(t *testing.T, namespace string, names []string) (took []ti
 	for round := range fleetRounds {
 		var all sync.WaitGroup
 		var mu sync.Mutex
-		f.beat(t.Context())
+		f.node.Beat(t.Context())
 		for _, name := range names {
 			all.Go(func() {
 				d, err := f.edit(t.Context(), namespace, name, round%2 == 0)

@@ -29,11 +29,15 @@ type Bed struct {
 	layout    layout
 	programs  map[string]string // part → directory of its programs
 	authority *pki.Authority
+	auditing  auditing
 	audit     *audit.Log
 	nodeInit  string // the program that is process 1 of a node
 	nodes     []*Node
 	without   []string // controllers that do not run
+	nodeGrace time.Duration
 	csi       *CSIDriver
+
+	flightControl *FlightControlServer
 
 	mu      sync.Mutex
 	servers []*process.Process
@@ -52,8 +56,12 @@ func Start(ctx context.Context, wanted ...Part) (*Bed, error) {
 
 // StartIn is Start with the bed's files in a directory of the caller's choice, which Stop removes.
 func StartIn(ctx context.Context, dir string, wanted ...Part) (*Bed, error) {
+	logs, err := newAuditing(dir)
+	if err != nil {
+		return nil, err
+	}
 	for attempt := 1; ; attempt++ {
-		b := &Bed{dir: dir, programs: map[string]string{}}
+		b := &Bed{dir: dir, programs: map[string]string{}, auditing: logs}
 		err := b.bringUp(ctx, inOrder(wanted))
 		if err == nil {
 			return b, nil
@@ -221,5 +229,6 @@ func (b *Bed) PIDs() map[string]int {
 		ids[server.Name] = server.PID()
 	}
 	b.csi.pids(ids)
+	b.flightControl.pids(ids)
 	return ids
 }

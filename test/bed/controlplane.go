@@ -1,6 +1,7 @@
 package bed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,11 +17,14 @@ import (
 // clientLimits are raised on the controllers, whose own defaults would otherwise be all that a test measures.
 var clientLimits = []string{"--kube-api-qps=1000", "--kube-api-burst=2000"}
 
+// nodeGrace is how long a node of a bed may be silent until it is not ready, unless NodeGracePeriod says otherwise.
+const nodeGrace = 10 * time.Second
+
 func startControlPlane(ctx context.Context, b *Bed) error {
 	if err := b.writeCredentials(); err != nil {
 		return err
 	}
-	b.audit = audit.Open(b.path("audit.log"))
+	b.audit = audit.Open(b.auditing.log)
 	if err := b.startServers("etcd", "kube-apiserver"); err != nil {
 		return err
 	}
@@ -91,7 +95,7 @@ func (b *Bed) apiServerFlags() []string {
 		"--allow-privileged=true",
 		"--enable-aggregator-routing=true", // webhooks are dialled at their pods: the host needs no Service address
 		"--audit-policy-file=" + b.path("audit-policy.yaml"),
-		"--audit-log-path=" + b.path("audit.log"),
+		"--audit-log-path=" + b.auditing.log,
 		"--audit-log-maxsize=100000", // megabytes: never rotated, so that Writes misses nothing
 	}
 }
@@ -109,7 +113,7 @@ func (b *Bed) controllerManagerFlags() []string {
 		"--cluster-signing-key-file=" + b.path("pki", "ca.key"),
 		"--concurrent-deployment-syncs=20", "--concurrent-replicaset-syncs=20", "--concurrent-gc-syncs=40",
 		"--pvclaimbinder-sync-period=1s",
-		"--node-monitor-grace-period=10s", "--node-monitor-period=1s",
+		"--node-monitor-grace-period=" + cmp.Or(b.nodeGrace, nodeGrace).String(), "--node-monitor-period=1s",
 		"--node-eviction-rate=10", "--secondary-node-eviction-rate=10",
 	}
 	if b.layout.volumes != "" {
@@ -154,7 +158,7 @@ func (b *Bed) writeCredentials() error {
 	files := map[string][]byte{
 		"pki/ca.crt": authority.Cert, "pki/ca.key": authority.Key,
 		"pki/serviceaccounts.key": serviceAccounts,
-		"audit-policy.yaml":       []byte(audit.Policy),
+		"audit-policy.yaml":       []byte(b.auditing.policy),
 	}
 	for name, subject := range b.credentials() {
 		pair, err := authority.Issue(subject)

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/statecraft-dev/statecraft/test/bed/csiproxy"
 	"github.com/statecraft-dev/statecraft/test/bed/internal/filelock"
@@ -32,11 +31,9 @@ const DriverName = "hostpath.csi.k8s.io"
 
 // CSIDriver is the storage of a bed that was started with CSI.
 type CSIDriver struct {
-	bed   *Bed
-	proxy *csiproxy.Proxy
-
-	mu       sync.Mutex
-	sidecars map[string]*process.Kept
+	bed      *Bed
+	proxy    *csiproxy.Proxy
+	sidecars *process.Set
 }
 
 // CSI is the storage of the bed; nil if it was started without.
@@ -60,7 +57,7 @@ const maxSocketPath = 107
 var ErrLongPath = fmt.Errorf("path of a socket is longer than %d bytes: give the bed a shorter directory", maxSocketPath)
 
 func prepareCSI(ctx context.Context, b *Bed) error {
-	b.csi = &CSIDriver{bed: b, sidecars: map[string]*process.Kept{}}
+	b.csi = &CSIDriver{bed: b, sidecars: process.NewSet(b.path("log"))}
 	if socket := b.csi.driverSocket(); len(socket) > maxSocketPath {
 		return fmt.Errorf("%s: %w", socket, ErrLongPath)
 	}

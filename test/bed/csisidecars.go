@@ -2,7 +2,6 @@ package bed
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/statecraft-dev/statecraft/test/bed/internal/process"
@@ -16,9 +15,6 @@ const (
 	SnapshotterSidecar = "csi-snapshotter"
 	SnapshotController = "snapshot-controller"
 )
-
-// ErrUnknownSidecar says that no sidecar has that name.
-var ErrUnknownSidecar = errors.New("unknown sidecar")
 
 // sidecarLimits are far above the five requests a second that sidecars allow themselves, which is otherwise all that
 // a test measures.
@@ -56,55 +52,25 @@ func (c *CSIDriver) topologyFlag() string {
 // AddSidecar runs one more program beside the driver until the bed stops. It is started again whenever it ends, and
 // its log is the bed's Log(name).
 func (c *CSIDriver) AddSidecar(name, program string, args ...string) error {
-	sidecar := process.Keep(process.Command{Name: name, Path: program, Args: args}, c.bed.path("log"))
-	if err := sidecar.Start(); err != nil {
+	sidecar, err := c.sidecars.Add(process.Command{Name: name, Path: program, Args: args})
+	if err != nil {
 		return err
 	}
 	c.bed.onStop(sidecar.Stop)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.sidecars[name] = sidecar
 	return nil
 }
 
 // StopSidecar kills a sidecar and leaves it stopped.
 func (c *CSIDriver) StopSidecar(ctx context.Context, name string) error {
-	sidecar, err := c.sidecar(name)
-	if err != nil {
-		return err
-	}
-	return sidecar.Stop(ctx)
+	return c.sidecars.Stop(ctx, name)
 }
 
 // StartSidecar starts a sidecar that was stopped.
-func (c *CSIDriver) StartSidecar(name string) error {
-	sidecar, err := c.sidecar(name)
-	if err != nil {
-		return err
-	}
-	return sidecar.Start()
-}
-
-func (c *CSIDriver) sidecar(name string) (*process.Kept, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	sidecar, ok := c.sidecars[name]
-	if !ok {
-		return nil, fmt.Errorf("%w %q", ErrUnknownSidecar, name)
-	}
-	return sidecar, nil
-}
+func (c *CSIDriver) StartSidecar(name string) error { return c.sidecars.Start(name) }
 
 // pids adds the processes of the sidecars that run now.
 func (c *CSIDriver) pids(ids map[string]int) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for name, sidecar := range c.sidecars {
-		if pid, runs := sidecar.PID(); runs {
-			ids[name] = pid
-		}
+	if c != nil {
+		c.sidecars.PIDs(ids)
 	}
 }

@@ -17,6 +17,7 @@
 //	ControlPlane  etcd, API server, controller manager, scheduler
 //	Nodes(n)      kubelet, containerd, kube-proxy: 1 to 3 machines in namespaces of their own
 //	CSI           a CSI driver with snapshots, its sidecars, and a proxy that makes faults
+//	FlightControl a Flight Control server; package devices makes scripted devices of it
 //
 // Further parts join as a file of their own that declares a Part: what it needs built, what it prepares, and how
 // it starts. See README.md beside this file.

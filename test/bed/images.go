@@ -6,10 +6,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/bed/internal/archive"
+	"github.com/statecraft-dev/statecraft/test/bed/internal/hostnet"
 	"github.com/statecraft-dev/statecraft/test/bed/parts"
 )
 
@@ -60,12 +62,23 @@ func (n *Node) importArchive(ctx context.Context, path string, names ...string) 
 		defer func() { _ = renamed.Close() }()
 		image = renamed
 	}
-	cmd := n.Command(ctx, n.bed.program(parts.Containerd, "ctr"),
-		"--address", containerdSocket, "--namespace", "k8s.io", "images", "import", "-")
-	cmd.Stdin = image
+	if err := ImportInto(ctx, n.PID(), image); err != nil {
+		return fmt.Errorf("import %s into %s: %w", path, n.Name(), err)
+	}
+	return nil
+}
+
+// ImportInto loads an archive of images into a node that may be another process's, by the id of its first process.
+func ImportInto(ctx context.Context, pid int, archive io.Reader) error {
+	dir, err := parts.Dir(ctx, parts.Containerd)
+	if err != nil {
+		return err
+	}
+	cmd := commandIn(ctx, pid, filepath.Join(dir, "ctr"), "--address", containerdSocket, "--namespace", "k8s.io", "images", "import", "-")
+	cmd.Stdin = archive
 	output, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("import %s into %s: %w: %s", path, n.Name(), err, strings.TrimSpace(string(output)))
+		return fmt.Errorf("import images: %w: %s", err, strings.TrimSpace(string(output)))
 	}
 	return nil
 }
@@ -79,6 +92,20 @@ func (n *Node) awaitContainerd(ctx context.Context) error {
 			return false, err
 		}
 		return true, connection.Close()
+	})
+}
+
+// PullFrom lets nodes pull images that are named localhost:PORT/… from this port of the host, and returns the address at
+// which a registry has to listen for that. Without it nodes pull nothing.
+func (b *Bed) PullFrom(port string) (address string, err error) {
+	address = net.JoinHostPort(hostnet.Host, port)
+	mirror := fmt.Sprintf("[host.%q]\n  capabilities = [\"pull\", \"resolve\"]\n", "http://"+address)
+	return address, b.eachNode(func(n *Node) error {
+		dir := n.disk("etc", "registries", "localhost:"+port)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("make folder of a registry: %w", err)
+		}
+		return os.WriteFile(filepath.Join(dir, "hosts.toml"), []byte(mirror), 0o644)
 	})
 }
 

@@ -120,10 +120,25 @@ func (n *Node) Heal(ctx context.Context) error { return hostnet.Heal(ctx, n.inde
 func (n *Node) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	target := "0"
+	target := 0
 	if n.init != nil {
-		target = strconv.Itoa(n.init.PID())
+		target = n.init.PID()
 	}
-	enter := []string{"--target", target, "--mount", "--net", "--pid", "--uts", "--ipc", "--cgroup", "--", name}
+	return commandIn(ctx, target, name, args...)
+}
+
+// PID is that of the node's first process, in which the node's namespaces are found; 0 if it is off.
+func (n *Node) PID() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.init == nil {
+		return 0
+	}
+	return n.init.PID()
+}
+
+// commandIn is a command in the namespaces of a node's first process.
+func commandIn(ctx context.Context, pid int, name string, args ...string) *exec.Cmd {
+	enter := []string{"--target", strconv.Itoa(pid), "--mount", "--net", "--pid", "--uts", "--ipc", "--cgroup", "--", name}
 	return exec.CommandContext(ctx, "nsenter", append(enter, args...)...)
 }

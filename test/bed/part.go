@@ -2,6 +2,7 @@ package bed
 
 import (
 	"context"
+	"time"
 
 	"github.com/statecraft-dev/statecraft/test/bed/parts"
 )
@@ -32,6 +33,19 @@ func Without(controllers ...string) Part {
 		name: "no controllers that nobody needs",
 		prepare: func(_ context.Context, b *Bed) error {
 			b.without = append(b.without, controllers...)
+			return nil
+		},
+		start: func(context.Context, *Bed) error { return nil },
+	}
+}
+
+// NodeGracePeriod is how long a node may be silent until it is not ready: of a bed 10 s, of Kubernetes itself 50. Who renews Leases of
+// Nodes by a program that elects its leader needs more than an election takes.
+func NodeGracePeriod(d time.Duration) Part {
+	return Part{
+		name: "another grace period of nodes",
+		prepare: func(_ context.Context, b *Bed) error {
+			b.nodeGrace = d
 			return nil
 		},
 		start: func(context.Context, *Bed) error { return nil },

@@ -21,12 +21,12 @@ import (
 const policiesPoll = 100 * time.Millisecond
 
 // inForce says nil once the admission policies of an area are.
-var inForce = map[string]func(context.Context, *bed.Bed) error{"capture": captureInForce}
+var inForce = map[string]func(context.Context, *bed.Bed) error{"capture": captureInForce, "remediation": remediationInForce}
 
 // captureInForce tries what two policies forbid: the one that stamps, and the one that is applied last,
 // which even administrators feel. Nothing is written.
 func captureInForce(ctx context.Context, b *bed.Bed) error {
-	made, err := tryCreate(ctx, b, metav1.NamespaceDefault, "VolumeCaptureRequest", map[string]any{
+	made, err := tryCreate(ctx, b, captureKinds.WithKind("VolumeCaptureRequest"), metav1.NamespaceDefault, map[string]any{
 		"target": map[string]any{"name": "probe"}, "requester": map[string]any{"username": forger},
 	})
 	if err != nil {
@@ -35,16 +35,37 @@ func captureInForce(ctx context.Context, b *bed.Bed) error {
 	if name, _, _ := unstructured.NestedString(made.Object, "spec", "requester", "username"); name == forger {
 		return errors.New("a requester can be forged still")
 	}
-	_, err = tryCreate(ctx, b, SystemNamespace, "ManifestCaptureRequest", map[string]any{"selector": map[string]any{}})
+	_, err = tryCreate(ctx, b, captureKinds.WithKind("ManifestCaptureRequest"), SystemNamespace, map[string]any{"selector": map[string]any{}})
 	if !apierrors.IsForbidden(err) {
 		return fmt.Errorf("the last policy is not in force yet: %w", err)
 	}
 	return oldEnough(ctx, b)
 }
 
+// remediationInForce tries what two policies do, the one that stamps and one that refuses. The others are in force long
+// before the manager relies on them. Nothing is written.
+func remediationInForce(ctx context.Context, b *bed.Bed) error {
+	made, err := tryCreate(ctx, b, remediationKinds.WithKind("ExecutionApproval"), metav1.NamespaceDefault, map[string]any{
+		"executionRef": map[string]any{"name": "probe", "uid": "probe"}, "decision": "Acknowledged", "approver": map[string]any{"username": forger},
+	})
+	if err != nil {
+		return fmt.Errorf("no approver is stamped yet: %w", err)
+	}
+	if name, _, _ := unstructured.NestedString(made.Object, "spec", "approver", "username"); name == forger {
+		return errors.New("an approver can be forged still")
+	}
+	_, err = tryCreate(ctx, b, remediationKinds.WithKind("KubernetesExecution"), SystemNamespace, map[string]any{
+		"action": "probe", "target": map[string]any{"kind": "Probe", "name": "probe"},
+	})
+	if !apierrors.IsForbidden(err) {
+		return fmt.Errorf("the policies are not in force yet: %w", err)
+	}
+	return oldEnough(ctx, b)
+}
+
 // vouchesAfter is more than the manager wants of a policy before it relies on it: requests that are younger than the
-// policies by less are refused if they need rights.
-const vouchesAfter = 3 * time.Second
+// policies by less are refused.
+const vouchesAfter = 11 * time.Second
 
 // oldEnough says nil once the manager relies on the policies.
 func oldEnough(ctx context.Context, b *bed.Bed) error {
@@ -78,15 +99,20 @@ func writtenAt(obj metav1.Object) time.Time {
 
 const forger = "somebody-else"
 
-func tryCreate(ctx context.Context, b *bed.Bed, namespace, kind string, spec map[string]any) (*unstructured.Unstructured, error) {
+// The kinds that are tried.
+var (
+	captureKinds     = schema.GroupVersion{Group: "capture.statecraft.dev", Version: "v1alpha1"}
+	remediationKinds = schema.GroupVersion{Group: "remediation.statecraft.dev", Version: "v1alpha1"}
+)
+
+func tryCreate(ctx context.Context, b *bed.Bed, kind schema.GroupVersionKind, namespace string, spec map[string]any) (*unstructured.Unstructured, error) {
 	admin, err := dynamic.NewForConfig(b.Config())
 	if err != nil {
 		return nil, err
 	}
-	version := schema.GroupVersion{Group: "capture.statecraft.dev", Version: "v1alpha1"}
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	obj.SetGroupVersionKind(version.WithKind(kind))
+	obj.SetGroupVersionKind(kind)
 	obj.SetGenerateName("probe-")
-	return admin.Resource(version.WithResource(strings.ToLower(kind)+"s")).Namespace(namespace).
+	return admin.Resource(kind.GroupVersion().WithResource(strings.ToLower(kind.Kind)+"s")).Namespace(namespace).
 		Create(ctx, obj, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 }

@@ -6,27 +6,29 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/statecraft-dev/statecraft/config"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
-// Install applies an area's CRDs, roles and admission policies, as an administrator would,
+// Install applies an area's CRDs, roles, admission policies and defaults, as an administrator would,
 // and returns once the policies are in force.
 func Install(t testing.TB, b *bed.Bed, area string) {
 	t.Helper()
-	config := filepath.Join(Root(t), "config")
-	bedtest.InstallCRDs(t, b, filepath.Join(config, "crd", area))
-	paths := []string{filepath.Join(config, "rbac", "namespace.yaml"), filepath.Join(config, "rbac", area)}
-	policies := filepath.Join(config, "admission", area)
-	if _, err := os.Stat(policies); err == nil {
-		paths = append(paths, policies)
-	}
-	for _, path := range paths {
-		if out, err := b.Kubectl(t.Context(), "apply", "-f", path); err != nil {
-			t.Fatalf("install area %s: %v\n%s", area, err, out)
+	root := filepath.Join(Root(t), "config")
+	bedtest.InstallCRDs(t, b, filepath.Join(root, config.Kinds, area))
+	manifest := config.NamespaceFor(SystemNamespace)
+	for _, folder := range []string{config.Roles, config.Policies, config.Defaults} {
+		files, err := config.Files(folder, area, SystemNamespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			manifest = append(append(manifest, "\n---\n"...), file.Content...)
 		}
 	}
+	Apply(t, b, string(manifest))
 	if try, ok := inForce[area]; ok {
 		Eventually(t, timeout.Wait, policiesPoll, func() error { return try(t.Context(), b) })
 	}
@@ -47,7 +49,7 @@ func Root(t testing.TB) string {
 }
 
 // SystemNamespace is where the product lives.
-const SystemNamespace = "statecraft-system"
+const SystemNamespace = config.Namespace
 
 // User is who the manager of an area is to the API server.
 func User(area string) string {

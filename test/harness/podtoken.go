@@ -42,7 +42,12 @@ func ConfigForPod(t testing.TB, b *bed.Bed, namespace, account string) (*rest.Co
 		Spec: corev1.PodSpec{
 			ServiceAccountName: account, AutomountServiceAccountToken: ptr.To(false),
 			SchedulingGates: []corev1.PodSchedulingGate{{Name: placeholder}},
-			Containers:      []corev1.Container{{Name: "placeholder", Image: "placeholder.invalid/none"}},
+			SecurityContext: &corev1.PodSecurityContext{ // the product's own namespace wants it
+				RunAsNonRoot: ptr.To(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Containers: []corev1.Container{{Name: "placeholder", Image: "placeholder.invalid/none", SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			}}},
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {

@@ -20,14 +20,20 @@ var (
 	hereDoc    = regexp.MustCompile(`<<(\w+)$`)
 )
 
-// Section is the text of a page below a heading, up to the next.
-func Section(t testing.TB, page, title string) string {
+// Page is the text of a page.
+func Page(t testing.TB, page string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(t), page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, below, found := strings.Cut(string(text), "\n"+title+"\n")
+	return string(text)
+}
+
+// Section is the text of a page below a heading, up to the next.
+func Section(t testing.TB, page, title string) string {
+	t.Helper()
+	_, below, found := strings.Cut(Page(t, page), "\n"+title+"\n")
 	if !found {
 		t.Fatalf("%s has no heading %q", page, title)
 	}
@@ -82,13 +88,17 @@ func NewPerson(t testing.TB, env []string) *Person {
 // script types a statement into a shell that has the aliases of the one before it, and its variables.
 const script = `set -eo pipefail; shopt -s expand_aliases; source "$KEPT"
 %s
-{ alias; declare -p | grep '^declare -- '; } >"$KEPT"
+{ alias; declare -p | grep -E '^declare (-- |-x PATH=)'; } >"$KEPT"
 `
 
 // Type types a statement and returns what it printed.
 func (p *Person) Type(statement string) (string, error) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.t.Context()), timeout.Wait)
+	within := timeout.Wait
+	if strings.HasPrefix(statement, "make ") {
+		within = timeout.Build
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.t.Context()), within)
 	defer cancel()
 	cmd := p.Command(ctx, "bash", "-c", fmt.Sprintf(script, statement))
 	cmd.Env = append(cmd.Env, "KEPT="+p.kept)

@@ -16,22 +16,24 @@ import (
 var (
 	fenced   = regexp.MustCompile("(?ms)^```(yaml|console)\n(.*?)^```$")
 	fileName = regexp.MustCompile(`^# (\S+\.yaml)\n`)
-	// whatVaries are counts, versions, times, UIDs, and names that end in them, which are not the same twice.
-	whatVaries = regexp.MustCompile(`\b(web-\d+-\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+)*|\d+[smh](\d+s)?|[0-9]+/[0-9]+)\b`)
+	// whatVaries are counts, versions, times, UIDs, digests, and names that end in them, which are not the same twice.
+	whatVaries = regexp.MustCompile(`\b(web-\d+-\d+|(more|again|few)-[a-z0-9]{5}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}|\d+Z|\d+(\.\d+)*|\d+[smh](\d+s)?|[0-9]+/[0-9]+)\b`)
 )
 
 const commandWithin = 7 * time.Minute
 
 // Tour does what a tour in docs/tours tells a new user to do, from top to bottom: manifests are saved under the name
-// in their first line, commands are run as they are printed, and what they answer is compared.
-func Tour(t *testing.T, b *bed.Bed, name string) {
+// in their first line, commands are run as they are printed, and what they answer is compared. Of pairs of words in
+// instead, the second stands for the first one, such as another namespace for the one in which the page installs.
+func Tour(t *testing.T, b *bed.Bed, name string, instead ...string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(t), "docs", "tours", name+".md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir, commands := t.TempDir(), 0
-	for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {
+	page := strings.NewReplacer(instead...).Replace(string(text))
+	for _, block := range fenced.FindAllStringSubmatch(page, -1) {
 		if block[1] == "yaml" {
 			save(t, dir, block[2])
 			continue

@@ -24,6 +24,8 @@ type Manager struct {
 	area areas.Area
 	args []string
 
+	kubeconfig string // of the area's own account
+
 	mu     sync.Mutex
 	cmd    *exec.Cmd
 	wanted bool
@@ -36,6 +38,7 @@ func NewManager(t testing.TB, b *bed.Bed, area string, args ...string) *Manager 
 	t.Helper()
 	harness.Install(t, b, area)
 	m := &Manager{t: t, bed: b, area: find(t, area), args: append(harness.Args(area), args...)}
+	m.kubeconfig = kubeconfigOf(t, b, area)
 	t.Cleanup(func() {
 		m.Stop() // the manager of the next test need not wait for the end of its election
 		if t.Failed() {
@@ -43,6 +46,20 @@ func NewManager(t testing.TB, b *bed.Bed, area string, args ...string) *Manager 
 		}
 	})
 	return m
+}
+
+// kubeconfigOf is that of an area's own account: by a certificate, which ends with the bed, or, where the policies of the area
+// want its manager to be a pod, by a token of one.
+func kubeconfigOf(t testing.TB, b *bed.Bed, area string) string {
+	t.Helper()
+	if area == "remediation" {
+		return harness.KubeconfigForPod(t, b, harness.SystemNamespace, "statecraft-"+area)
+	}
+	path, err := b.KubeconfigFor(harness.User(area), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // startsAgainAfter is what a manager that ended by itself waits for: it does when it loses its election.
@@ -93,17 +110,13 @@ func (m *Manager) keep(cmd *exec.Cmd, ended chan struct{}) {
 }
 
 func (m *Manager) run() error {
-	kubeconfig, err := m.bed.KubeconfigFor(harness.User(m.area.Name), "system:serviceaccounts", "system:serviceaccounts:"+harness.SystemNamespace)
-	if err != nil {
-		return err
-	}
 	log, err := os.OpenFile(m.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
 	args := append(m.area.Args(),
-		"--kubeconfig="+kubeconfig,
+		"--kubeconfig="+m.kubeconfig,
 		"--metrics-bind-address=0", "--health-probe-bind-address=0",
 		"--lease-duration=7s", "--renew-deadline=2s", "--retry-period=500ms",
 	)
@@ -119,6 +132,20 @@ func (m *Manager) Kill() { m.end(syscall.SIGKILL) }
 // Stop lets the process end by itself; it gives its election back.
 func (m *Manager) Stop() { m.end(syscall.SIGTERM) }
 
+// Pause lets the process stand still, as a machine does that is busy or asleep: it does not know that it is.
+func (m *Manager) Pause() { m.signal(syscall.SIGSTOP) }
+
+// Resume lets it go on.
+func (m *Manager) Resume() { m.signal(syscall.SIGCONT) }
+
+func (m *Manager) signal(sig syscall.Signal) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.cmd.Process.Signal(sig); err != nil {
+		m.t.Fatalf("signal the manager: %v", err)
+	}
+}
+
 func (m *Manager) end(sig syscall.Signal) {
 	m.mu.Lock()
 	if !m.wanted {
@@ -129,6 +156,7 @@ func (m *Manager) end(sig syscall.Signal) {
 	if err := m.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		m.t.Errorf("signal the manager: %v", err)
 	}
+	_ = m.cmd.Process.Signal(syscall.SIGCONT) // one that stands still hears nothing else
 	m.mu.Unlock()
 	<-m.ended
 }

@@ -12,6 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
+// As is the client of a user who is no administrator. What is written through it is told to the
+// controllers.
+func (w *World) As(user string, groups ...string) client.Client {
+	to, err := w.run.lab.user(user, groups)
+	if err != nil {
+		panic(err) // the bed is gone
+	}
+	return interceptor.NewClient(to, crossing(caller{run: w.run}))
+}
+
 // As is a client by which the process impersonates another user: the API server holds it to
 // the rights of that one. It reads past the cache. A write that is only tried is a read.
 func (c *Cell) As(user string) (client.Client, error) {
@@ -32,7 +42,7 @@ func (c *Cell) As(user string) (client.Client, error) {
 
 // newTransport is the way of controllers to the API server, without what they say there.
 func (l *Lab) newTransport() (http.RoundTripper, error) {
-	return rest.TransportFor(l.bed.ConfigFor(l.subject.User, l.subject.Groups...))
+	return rest.TransportFor(l.config)
 }
 
 // impersonated routes each call through the caller, reads and tries as well.
@@ -50,6 +60,18 @@ func impersonated(c caller) interceptor.Funcs {
 			return stored.Create(ctx, to, obj, opts...)
 		}
 		return c.try(ctx, "create", obj, func(ctx context.Context) error { return to.Create(ctx, obj, opts...) })
+	}
+	f.Patch = func(ctx context.Context, to client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+		if o := (&client.PatchOptions{}).ApplyOptions(opts); len(o.DryRun) == 0 {
+			return stored.Patch(ctx, to, obj, patch, opts...)
+		}
+		return c.try(ctx, "patch", obj, func(ctx context.Context) error { return to.Patch(ctx, obj, patch, opts...) })
+	}
+	f.Delete = func(ctx context.Context, to client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
+		if o := (&client.DeleteOptions{}).ApplyOptions(opts); len(o.DryRun) == 0 {
+			return stored.Delete(ctx, to, obj, opts...)
+		}
+		return c.try(ctx, "delete", obj, func(ctx context.Context) error { return to.Delete(ctx, obj, opts...) })
 	}
 	f.Apply = func(ctx context.Context, to client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 		if o := (&client.ApplyOptions{}).ApplyOptions(opts); len(o.DryRun) == 0 {

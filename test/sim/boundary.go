@@ -30,6 +30,7 @@ const (
 	creation // a write that no version is a precondition of
 	write
 	byUser
+	played // by a program that the story plays
 )
 
 // Call is one crossing of a boundary.
@@ -40,8 +41,10 @@ type Call struct {
 	leads  bool // the first of a pass, or of a command of a worker
 	placed bool // the main object has a phase: there is a status to lose
 	ofMain bool // it is about objects of the main kind
-	wakes  int  // passes that it led to
-	fault  Fault
+	// exposed says that somebody may write what the story is about before it.
+	exposed bool
+	wakes   int // passes that it led to
+	fault   Fault
 }
 
 // changes says that the call is a write of a controller.

@@ -64,7 +64,10 @@ func (r *run) arrive(c *Cell, site string, kind callKind) *Call {
 		return nil
 	}
 	phase := r.phase()
-	call := &Call{Boundary: Boundary{r.stage, phase, site}, kind: kind, placed: phase != "", ofMain: strings.HasSuffix(site, " "+r.play.Main.Kind)}
+	call := &Call{
+		Boundary: Boundary{r.stage, phase, site}, kind: kind, placed: phase != "",
+		ofMain: strings.HasSuffix(site, " "+r.play.Main.Kind), exposed: r.play.Meddle != nil,
+	}
 	if c != nil {
 		call.leads, c.begins = c.begins, false
 	}
@@ -127,6 +130,8 @@ func (c *Cell) strike(ctx context.Context, call *Call) error {
 		if err := c.run.wipe(ctx); err != nil {
 			c.run.diverge("wipe the status: %v", err)
 		}
+	case Meddled:
+		c.run.meddle(ctx)
 	}
 	return nil
 }

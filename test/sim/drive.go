@@ -40,7 +40,7 @@ func (r *run) until(ctx context.Context, within time.Duration, condition func() 
 		if err == nil {
 			return nil
 		}
-		if !r.advance(deadline) {
+		if errors.Is(err, ErrOtherEnd) || !r.advance(deadline) {
 			return fmt.Errorf("%w: %w", errStuck, err)
 		}
 	}

@@ -67,6 +67,9 @@ func (r *run) state(found []*unstructured.Unstructured) (map[string]string, erro
 		if r.play.Equal != nil {
 			r.play.Equal(obj)
 		}
+		if len(obj.Object) == 0 {
+			continue
+		}
 		content, err := json.Marshal(obj.Object)
 		if err != nil {
 			return nil, fmt.Errorf("print %s: %w", obj.GetName(), err)

@@ -21,22 +21,31 @@ const (
 	Takeover      Fault = "takeover"       // another process does all there is to do meanwhile
 	ClockJump     Fault = "clock-jump"     // ten minutes pass in the middle of the pass
 	Wiped         Fault = "status-wiped"   // somebody clears the status of the main object
+	Meddled       Fault = "meddled"        // somebody else writes what the story is about: Play.Meddle
 )
 
 // Faults are all of them, in the order in which they are printed.
 var Faults = []Fault{
 	Crash, TimedOut, Conflict, Unavailable, Stale, Rewound, RewoundOthers, LostEvent, RepeatedEvent, EarlyEvent,
-	TwoLeaders, Takeover, ClockJump, Wiped,
+	TwoLeaders, Takeover, ClockJump, Wiped, Meddled,
 }
 
 // at says that the fault can change anything at such a call.
 func (f Fault) at(c *Call) bool {
-	if f.tells() || c.kind == byUser {
-		return f.tells() && c.wakes > 0
-	}
 	// Nothing is told to anybody between two reads of a cache, so that it happens
 	// before the second of them is as if before the next call that goes out.
 	idle := c.kind == cachedRead && !c.leads
+	switch {
+	case f == Meddled:
+		return c.exposed && c.kind != byUser && !idle
+	case f.tells() || c.kind == byUser || c.kind == played:
+		return f.tells() && c.wakes > 0
+	}
+	return f.breaks(c, idle)
+}
+
+// breaks says that the fault can change anything at a call that the controllers make.
+func (f Fault) breaks(c *Call, idle bool) bool {
 	switch f {
 	case TimedOut, EarlyEvent:
 		return c.changes()

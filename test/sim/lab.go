@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/statecraft-dev/statecraft/test/bed"
@@ -20,7 +21,11 @@ type Lab struct {
 	scheme    *runtime.Scheme
 	admin     client.WithWatch // of users, and of whoever looks from outside
 	actor     client.WithWatch // of controllers, with their rights
+	config    *rest.Config     // by which controllers reach the API server
 	transport func() (http.RoundTripper, error)
+
+	mu    sync.Mutex
+	users map[string]client.WithWatch // that stories act as
 }
 
 // NewLab makes a bed ready for a subject.
@@ -29,7 +34,12 @@ func NewLab(t testing.TB, b *bed.Bed, s *Subject) *Lab {
 	if s.Install != nil {
 		s.Install(t, b)
 	}
-	lab := &Lab{bed: b, subject: s, scheme: runtime.NewScheme()}
+	lab := &Lab{bed: b, subject: s, scheme: runtime.NewScheme(), users: map[string]client.WithWatch{}}
+	if s.Connect != nil {
+		lab.config = s.Connect(t, b)
+	} else {
+		lab.config = b.ConfigFor(s.User, s.Groups...)
+	}
 	lab.transport = sync.OnceValues(lab.newTransport)
 	if err := lab.connect(); err != nil {
 		t.Fatal(err)
@@ -52,8 +62,23 @@ func (l *Lab) connect() error {
 	if l.admin, err = client.NewWithWatch(l.bed.Config(), options); err != nil {
 		return fmt.Errorf("connect as user: %w", err)
 	}
-	if l.actor, err = client.NewWithWatch(l.bed.ConfigFor(l.subject.User, l.subject.Groups...), options); err != nil {
+	if l.actor, err = client.NewWithWatch(l.config, options); err != nil {
 		return fmt.Errorf("connect as controller: %w", err)
 	}
 	return nil
+}
+
+// user reaches the API server as somebody else than an administrator.
+func (l *Lab) user(name string, groups []string) (client.WithWatch, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c := l.users[name]; c != nil {
+		return c, nil
+	}
+	c, err := client.NewWithWatch(l.bed.ConfigFor(name, groups...), client.Options{Scheme: l.scheme, Mapper: l.admin.RESTMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("connect as %s: %w", name, err)
+	}
+	l.users[name] = c
+	return c, nil
 }

@@ -37,6 +37,7 @@ func toySubject(m mistake) *sim.Subject {
 type toyStory struct {
 	world   *sim.World
 	mistake mistake
+	noted   bool // somebody has
 }
 
 func (s *toyStory) open() *sim.Play {
@@ -69,8 +70,12 @@ func (s *toyStory) open() *sim.Play {
 			{Name: "need it no longer", Do: s.cancel, Until: s.reaches(closed)},
 		},
 		Always: s.always,
-		End:    func([]*unstructured.Unstructured) error { return s.reaches(closed)() },
-		Equal:  func(obj *unstructured.Unstructured) { unstructured.RemoveNestedField(obj.Object, "data", "since") },
+		Meddle: s.meddle,
+		End:    func([]*unstructured.Unstructured) error { return errors.Join(s.reaches(closed)(), s.kept()) },
+		Equal: func(obj *unstructured.Unstructured) {
+			unstructured.RemoveNestedField(obj.Object, "data", "since")
+			unstructured.RemoveNestedField(obj.Object, "metadata", "annotations")
+		},
 	}
 }
 
@@ -99,6 +104,23 @@ func (s *toyStory) reaches(phase string) func() error {
 		}
 		return nil
 	}
+}
+
+// meddle writes a note on the order.
+func (s *toyStory) meddle(ctx context.Context) error {
+	if !s.world.Find(s.configMap("order")) {
+		return nil
+	}
+	s.noted = true
+	return s.world.Client.Patch(ctx, s.configMap("order"), client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"note":"hurry"}}}`)))
+}
+
+// kept says that what somebody has noted is still there.
+func (s *toyStory) kept() error {
+	if order := s.configMap("order"); s.noted && s.world.Find(order) && order.Annotations["note"] == "" {
+		return errors.New("a note was dropped")
+	}
+	return nil
 }
 
 // always: the key of a finished order is that of its child.
@@ -145,6 +167,7 @@ var mistakes = map[string]struct {
 	"an error is not absence":                                   {believesError, []sim.Fault{sim.Unavailable}, "order is"},
 	"a child that is there is not made again":                   {replaces, []sim.Fault{sim.TimedOut}, "create Secret is 2, not 1"},
 	"a save without a version overwrites another leader's":      {overwrites, []sim.Fault{sim.Takeover}, "different keys"},
+	"a save without a version drops what others write":          {overwrites, []sim.Fault{sim.Meddled}, "a note was dropped"},
 	"a conflict is no failure":                                  {givesUp, []sim.Fault{sim.Conflict}, "Failed"},
 	"what an event said is lost with the event and the process": {remembers, []sim.Fault{sim.LostEvent, sim.Crash}, "Ready"},
 	"the event of a save may come before its answer":            {awaitsEcho, []sim.Fault{sim.EarlyEvent}, "Failed"},

@@ -72,6 +72,13 @@ func added(before, after map[string]int) string {
 	return strings.Join(more, ", ")
 }
 
+// meddle lets somebody else write what the story is about.
+func (r *run) meddle(ctx context.Context) {
+	if err := r.play.Meddle(ctx); err != nil {
+		r.diverge("meddle: %v", err)
+	}
+}
+
 // wipe clears the status of the main object, as a restore from a backup would.
 func (r *run) wipe(ctx context.Context) error {
 	r.mu.Lock()

@@ -16,13 +16,17 @@ import (
 	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/sim"
 	"github.com/statecraft-dev/statecraft/test/sim/capture"
+	"github.com/statecraft-dev/statecraft/test/sim/classruntime"
+	"github.com/statecraft-dev/statecraft/test/sim/remediation"
 	"github.com/statecraft-dev/statecraft/test/sim/valkey"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
 // subjects are the stories of all areas.
-func subjects() []*sim.Subject { return slices.Concat(capture.Subjects(), valkey.Subjects()) }
+func subjects() []*sim.Subject {
+	return slices.Concat(capture.Subjects(), valkey.Subjects(), remediation.Subjects(), classruntime.Subjects())
+}
 
 // Every kind of every area is in a story: one that was never tried under faults is not trusted.
 func TestEveryKindHasAStory(t *testing.T) {
@@ -77,12 +81,14 @@ func TestSim(t *testing.T) {
 }
 
 // controlPlane is one without the controllers that only answer to what pods do: no story looks at that, and they
-// would write half as often as all others together. Claims and volumes are bound and let go by the stories: when the
-// cluster does it, is not the same every time.
+// would write half as often as all others together. Claims and volumes are bound and let go, Jobs are run and Deployments
+// are left alone, and scaled, by the stories: when the cluster does it, is not the same every time.
 func controlPlane(t testing.TB) *bed.Bed {
 	t.Helper()
 	return bedtest.ControlPlane(t, bed.Without("disruption-controller", "endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller",
-		"persistentvolume-binder-controller", "persistentvolume-protection-controller", "persistentvolumeclaim-protection-controller"))
+		"persistentvolume-binder-controller", "persistentvolume-protection-controller", "persistentvolumeclaim-protection-controller",
+		"job-controller", "ttl-after-finished-controller", "pod-garbage-collector-controller", "deployment-controller", "replicaset-controller",
+		"horizontal-pod-autoscaler-controller"))
 }
 
 func fromEnvironment(t *testing.T) (o sim.Options) {

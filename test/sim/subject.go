@@ -2,12 +2,14 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/test/bed"
@@ -24,6 +26,9 @@ type Subject struct {
 	// User and Groups are who the controllers are to the API server.
 	User   string
 	Groups []string
+	// Connect is how the controllers reach the API server, once the bed is ready; by a client certificate of
+	// User and Groups, if nil. A token that is bound to a pod is such a way.
+	Connect func(testing.TB, *bed.Bed) *rest.Config
 	// Kinds are what the end is compared by, in the namespace of the plan; objects
 	// elsewhere are compared if they were written in the story.
 	Kinds []schema.GroupVersionKind
@@ -37,7 +42,7 @@ type Subject struct {
 
 // Play is the story of one plan.
 type Play struct {
-	Main  Ref    // the object whose phases tell boundaries apart
+	Main  Ref    // the object whose phases tell boundaries apart; a step may set another
 	Steps []Step // what the user does
 	// Build builds the controllers of one process. It is called again after a crash.
 	Build func(*Cell)
@@ -55,12 +60,17 @@ type Play struct {
 	Others []Other
 	// Phase is the phase of the main object; its status.phase, if nil.
 	Phase func(*unstructured.Unstructured) string
+	// Calm says that no fault strikes in a phase, as Phase names it: another story is about it. It may be nil.
+	Calm func(phase string) bool
 	// Wipe loses what the main object remembers; clears its status, if nil.
 	Wipe func(context.Context) error
+	// Meddle is a write by somebody else, of what the story is about, in the middle of what the controllers do. If it is
+	// nil, nobody meddles.
+	Meddle func(context.Context) error
 	// Role names a child by the part it plays; its kind, if nil. Children are counted by it, but for those of the
 	// role "": to make one once more does no harm.
 	Role func(*unstructured.Unstructured) string
-	// Equal takes out of an object of the end what may differ. It may be nil; names
+	// Equal takes out of an object of the end what may differ, and all of one that need not be there. It may be nil; names
 	// of the plan, UIDs, times and histories are taken out of all objects.
 	Equal func(*unstructured.Unstructured)
 }
@@ -83,6 +93,9 @@ type Step struct {
 	// Calm says that no fault strikes in this step: another story is about it.
 	Calm bool
 }
+
+// ErrOtherEnd is for Until to say that only another end can come any more: nothing is waited for.
+var ErrOtherEnd = errors.New("the story can only end otherwise")
 
 // Other is another end than that without faults.
 type Other struct {

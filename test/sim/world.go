@@ -114,6 +114,13 @@ func (w *World) Version() int {
 	return len(w.run.record.versions)
 }
 
+// Before is told by a story before each call of a program that it plays: somebody may meddle at that moment.
+func (w *World) Before(ctx context.Context, site string) {
+	if call := w.run.arrive(nil, site, played); call.fault == Meddled {
+		w.run.meddle(ctx)
+	}
+}
+
 // Diverge notes that something happened that must not.
 func (w *World) Diverge(format string, args ...any) { w.run.diverge(format, args...) }
 

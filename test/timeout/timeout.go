@@ -8,6 +8,8 @@ import "time"
 const (
 	// Wait is for something to come about.
 	Wait = 3 * time.Minute
+	// Build is for a command that may compile what it needs: with an empty cache that is all of Kubernetes.
+	Build = 40 * time.Minute
 	// Command is for one command to be answered by a server.
 	Command = time.Minute
 )

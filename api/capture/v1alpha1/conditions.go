@@ -9,6 +9,7 @@ const (
 	ReasonNotFound          meta.Reason = "NotFound"          // what the request names does not exist, by a live read
 	ReasonForbidden         meta.Reason = "Forbidden"         // the manager, or who made the request, may not do it
 	ReasonPolicyMissing     meta.Reason = "PolicyMissing"     // an admission policy of the area is missing or changed, so the API server did not check who made the request
+	ReasonMadeTooEarly      meta.Reason = "MadeTooEarly"      // the request is older than the admission policies of the area, or than their last change; made again, it is checked
 	ReasonOverBudget        meta.Reason = "OverBudget"        // more would be kept than the operator allows
 	ReasonRetentionTooLong  meta.Reason = "RetentionTooLong"  // retainAfterDeletion is more than the operator allows
 	ReasonInvalidTarget     meta.Reason = "InvalidTarget"     // what the request names cannot be captured or restored

@@ -149,7 +149,7 @@ type Rehearsal struct {
 type VolumeRestoreRequestStatus struct {
 	meta.Progress `json:",inline"`
 	Completion    `json:",inline"`
-	// source is what is restored, as it was found: whoever makes the volume makes it from
+	// source is what is restored, as it was found: the restorer makes the volume from
 	// this, and not from what may have the same name by then.
 	// +optional
 	Source *ResolvedSource `json:"source,omitempty"`

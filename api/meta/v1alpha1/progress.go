@@ -49,6 +49,10 @@ type Progress struct {
 	// observedGeneration is the generation last decided upon.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// reason is that of the last decision, or of what else keeps the object from being ready. It
+	// belongs to waitingFor, and stands alone where nothing is awaited.
+	// +optional
+	Reason Reason `json:"reason,omitempty"`
 	// waitingFor says in one line what is awaited and who must act. It is empty
 	// when nothing is awaited.
 	// +optional

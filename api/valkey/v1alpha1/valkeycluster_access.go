@@ -10,7 +10,7 @@ type TLS struct {
 	SecretName string `json:"secretName"`
 }
 
-// Auth lets nobody in without a password.
+// Auth makes every client log on with a password.
 type Auth struct {
 	// secretName is a Secret with username and password of the application, which may use
 	// all keys and everything but administration. To change the password, write the new one

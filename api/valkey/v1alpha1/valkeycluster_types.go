@@ -128,7 +128,7 @@ type ValkeyClusterSpec struct {
 	// tls encrypts everything. It is decided when a cluster is made. Default none.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
-	// auth lets nobody in without a password. It is decided when a cluster is made.
+	// auth makes every client log on with a password. It is decided when a cluster is made.
 	// Default none.
 	// +optional
 	Auth *Auth `json:"auth,omitempty"`

@@ -106,7 +106,7 @@ type ShardUpgrade struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Promoted string `json:"promoted,omitempty"`
-	// lastFailover is when a replica was last asked to take over, or, if whoever asked
+	// lastFailover is when a replica was last asked to take over, or, if the manager that asked
 	// could not note that, when it was seen to have.
 	// +optional
 	LastFailover *metav1.Time `json:"lastFailover,omitempty"`

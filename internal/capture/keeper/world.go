@@ -32,7 +32,7 @@ func advice(b presence.Blindness, kind string) string {
 	case presence.Unserved:
 		return "the API server does not serve " + kind + "; install its CRD again, or delete the keeper if what it owns is not needed."
 	case KindRemoved:
-		return "the CRD of " + kind + " was removed or created anew, which deletes objects that nobody meant to delete; delete the keeper if what it owns is not needed."
+		return "the CRD of " + kind + " was removed or created anew, which deletes objects that no user meant to delete; delete the keeper if what it owns is not needed."
 	}
 	return "the read failed; the manager tries again."
 }

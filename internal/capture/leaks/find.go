@@ -169,7 +169,7 @@ func (b book) volume(a Artifact) (Reason, string) {
 	if a.Bound || b.holders[a.Request] || !b.over(a.Request) {
 		return "", ""
 	}
-	return NoHolder, "it was detached and nobody holds it: restore it, or delete it and what the driver has"
+	return NoHolder, "it was detached and no request or keeper holds it: restore it, or delete it and what the driver has"
 }
 
 func (b book) stored(s Stored) (Reason, string) {

@@ -53,7 +53,8 @@ func (r Resource) never() (meta.Reason, bool) {
 		return ReasonNotAtOneTime, true
 	case r.is("coordination.k8s.io", "leases"):
 		return ReasonDerived, true
-	case r.Group == capturev1.GroupName, r.is("valkey.statecraft.dev", "valkeyupgrades"): // it would upgrade again
+	// Restored, each would be done again.
+	case r.Group == capturev1.GroupName, r.Group == "remediation.statecraft.dev", r.is("valkey.statecraft.dev", "valkeyupgrades"):
 		return ReasonOwnRequest, true
 	}
 	return "", false

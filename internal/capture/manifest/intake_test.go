@@ -129,7 +129,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"the ServiceAccount of everyone":     {core("serviceaccounts", "ServiceAccount"), `{"metadata":{"name":"default"}}`, ReasonDerived},
 		"the account that captures":          {core("serviceaccounts", "ServiceAccount"), `{"metadata":{"name":"statecraft-capture"}}`, ReasonOwnAccount},
 		"its binding":                        {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"ClusterRole","name":"admin"},"subjects":[{"kind":"ServiceAccount","name":"statecraft-capture","namespace":"shop"}]}`, ReasonOwnAccount},
-		"a binding of who may capture":       {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"ClusterRole","name":"statecraft-capture-user"},"subjects":[{"kind":"User","name":"ann"}]}`, ReasonOwnAccount},
+		"a binding of who may capture":       {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"ClusterRole","name":"statecraft-capture-edit"},"subjects":[{"kind":"User","name":"ann"}]}`, ReasonOwnAccount},
 		"a binding of others, too, is taken": {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"Role","name":"web"},"subjects":[{"kind":"ServiceAccount","name":"statecraft-capture","namespace":"shop"},{"kind":"User","name":"ann"}]}`, ""},
 		"a binding of another's is taken":    {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"Role","name":"web"},"subjects":[{"kind":"ServiceAccount","name":"statecraft-capture","namespace":"bank"}]}`, ""},
 		"a binding of nobody is taken":       {bindings, `{"metadata":{"name":"a","namespace":"shop"},"roleRef":{"kind":"Role","name":"web"}}`, ""},

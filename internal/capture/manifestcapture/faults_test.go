@@ -76,7 +76,7 @@ func TestFaultARightThatWasTakenAwayStillCounts(t *testing.T) {
 		in.World.Rights = request.Rights{Sight: request.Granted}
 		return decidePreparing(in)
 	})
-	fsmtest.Caught(t, b.ExploreIn(Preparing), "reads for somebody who may not")
+	fsmtest.Caught(t, b.ExploreIn(Preparing), "somebody who may not")
 }
 
 // What a namespace keeps is not counted, nor what checkpoints hold.

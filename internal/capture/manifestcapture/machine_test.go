@@ -60,6 +60,9 @@ func newBench() bench {
 // saved, and nothing is called captured that was not read back whole.
 func safe(in input, s fsm.Step[*capturev1.ManifestCaptureRequest]) error {
 	for _, effect := range s.Decision.Do {
+		if err := checked(in, effect); err != nil {
+			return err
+		}
 		switch e := effect.(type) {
 		case StartReading:
 			if e.Moment == "" || e.Moment != in.Obj.Status.ResourceVersion {
@@ -97,6 +100,19 @@ func safe(in input, s fsm.Step[*capturev1.ManifestCaptureRequest]) error {
 	whole := w.Checkpoint.Sight == presence.Here && w.Work.Task == TaskVerify && w.Work.Checked != nil && *w.Work.Checked == w.Checkpoint.Expected
 	if in.Obj.Status.Phase != Succeeded && s.Obj.Status.Phase == Succeeded && !whole {
 		return errors.New("calls captured what was not read back")
+	}
+	return nil
+}
+
+// checked: nothing is done for somebody whom nobody has checked, but to clean up.
+func checked(in input, e fsm.Effect) error {
+	_, first := e.(CreateKeeper)
+	switch sight := in.World.Rights.Sight; {
+	case in.Obj.Status.Phase == CleaningUp:
+	case first && sight != request.Granted:
+		return errors.New("accepts a request of somebody who may not make it")
+	case sight == request.Early || sight == request.Unproven:
+		return errors.New("acts for somebody whom nobody has checked")
 	}
 	return nil
 }
@@ -154,6 +170,8 @@ var anyRights = []request.Rights{
 	{}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted},
 	{Sight: request.Denied, Why: "The capture includes Secrets, and ann may not get secrets of namespace shop"},
 	{Sight: request.Unguarded, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
+	{Sight: request.Early, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev was not in force yet when the request was made"},
+	{Sight: request.Unproven, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
 }
 
 // verdicts are those that work has on a request, in the words of package act.

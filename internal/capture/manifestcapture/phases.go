@@ -31,6 +31,8 @@ const (
 	TimedOut  fsm.Event = "TimedOut"  // the deadline of the request has passed
 	Cleaned   fsm.Event = "Cleaned"   // nothing is left of what was made
 	GivenUp   fsm.Event = "GivenUp"   // something is, and goes when the request does
+	// MadeTooEarly is also the reason, because the kernel fires it: nobody checked who made the request.
+	MadeTooEarly = fsm.Event(capturev1.ReasonMadeTooEarly)
 )
 
 // The reasons of waits. Why a request ends is in the API package.
@@ -89,6 +91,8 @@ var Machine = fsm.Machine[*capturev1.ManifestCaptureRequest, World]{
 	Rules: fsm.Rules[input]{
 		Start:  Pending,
 		Groups: []fsm.Group{{Name: "Working", Phases: []fsm.Phase{Pending, Preparing, Reading, Writing, Verifying}}},
+		Guards: []fsm.Guard[input]{{On: MadeTooEarly, To: CleaningUp, When: isEarly, Say: saysEarly}},
+		Holds:  []fsm.Hold[input]{{Reason: capturev1.ReasonPolicyMissing, When: unproven, Wake: "api", ClockRuns: true}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {
 				Doc: "Asking whether the requester may have what is captured.", Class: fsm.Working, Decide: decidePending,

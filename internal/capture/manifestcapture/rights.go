@@ -29,3 +29,14 @@ func permitted(in input) (d fsm.Decision, stops bool) {
 	}
 	return d, false
 }
+
+// isEarly says that nobody checked who made the request. A guard refuses it in every phase: whoever forges a request
+// can forge its status, too.
+func isEarly(in input) bool { return in.World.Rights.IsEarly() }
+
+func saysEarly(in input) string {
+	_, message, _ := in.World.Rights.Refusal()
+	return message
+}
+
+func unproven(in input) (string, bool) { return in.World.Rights.Unsettled() }

@@ -43,16 +43,19 @@ func expire(in input) fsm.Decision {
 }
 
 func decidePreparing(in input) fsm.Decision {
-	switch k := in.World.Keeping; {
+	k := in.World.Keeping
+	switch {
 	case k.Sight == presence.Other:
 		return fsm.Fire(Refused, capturev1.ReasonNameTaken).Because("ObjectKeeper %s exists and does not follow this request; make another request.", request.KeeperName(in.Obj.UID))
-	case k.Sight == presence.Here:
-		if d, stops := permitted(in); stops { // who may not restore a source is not told whether there is one
-			return d
-		}
-		return decideSource(in)
 	case k.Sight == presence.Gone && expired(in):
 		return expire(in)
+	}
+	if d, stops := permitted(in); stops { // who may not restore a source is not told whether there is one
+		return d
+	}
+	switch {
+	case k.Sight == presence.Here:
+		return decideSource(in)
 	case k.Sight == presence.Gone && k.Namespace != "":
 		return fsm.Do(ReasonPreparing, CreateKeeper{k.Namespace}).
 			Because("Waiting for the ObjectKeeper of the request, which proves that the restore has begun.")
@@ -122,9 +125,17 @@ func work(in input, stage Stage, why fsm.Reason) fsm.Decision {
 	return fsm.Do(why, Begin{stage, in.World.Keeping.UID}).Because("%s", working[stage])
 }
 
+// keeperLost ends a request that has no keeper, though it says that it was begun.
+func keeperLost(on fsm.Event) fsm.Decision {
+	return fsm.Fire(on, capturev1.ReasonArtifactLost).Because(request.LostMessage)
+}
+
 func decidePlanning(in input) fsm.Decision {
 	r, ended := in.World.Work.ended(Plan)
-	if !ended {
+	switch {
+	case in.World.Keeping.Lost():
+		return keeperLost(Refused)
+	case !ended:
 		return work(in, Plan, ReasonPlanning)
 	}
 	if why, message := obstacle(in.Obj.Spec, r); why != "" {
@@ -163,6 +174,8 @@ func obstacle(spec capturev1.ManifestRestoreRequestSpec, r *Report) (meta.Reason
 func decideApplying(in input) fsm.Decision {
 	r, ended := in.World.Work.ended(Apply)
 	switch {
+	case in.World.Keeping.Lost():
+		return keeperLost(Broken)
 	case !ended:
 		return work(in, Apply, ReasonApplying)
 	case r.Refusal != "":
@@ -191,6 +204,8 @@ func awaitClaims(in input) fsm.Decision {
 
 func decideVerifying(in input) fsm.Decision {
 	switch v := in.World.Volumes; {
+	case in.World.Keeping.Lost():
+		return keeperLost(Broken)
 	case !v.Listed:
 		return notLooked("volumes", "the VolumeRestoreRequests of the restore")
 	case v.Unsettled != "":
@@ -250,6 +265,8 @@ func decideCleaningUp(in input) fsm.Decision {
 	}
 	r, ended := in.World.Work.ended(Look)
 	switch {
+	case in.World.Keeping.Lost():
+		return late
 	case !ended:
 		return work(in, Look, capturev1.ReasonDeadlineExceeded)
 	case r.Refusal == "" && r.complete():

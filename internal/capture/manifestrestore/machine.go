@@ -27,6 +27,7 @@ var Machine = fsm.Machine[*capturev1.ManifestRestoreRequest, World]{
 		{Name: "source", By: fsm.ByWatch},
 		{Name: "volumes", By: fsm.ByWatch},
 		{Name: "keeper", By: fsm.ByTimer, Every: recheck},
+		{Name: "policies", By: fsm.ByTimer, Every: recheck},
 	},
 	Rules: fsm.Rules[input]{
 		Start: Pending,
@@ -34,7 +35,11 @@ var Machine = fsm.Machine[*capturev1.ManifestRestoreRequest, World]{
 			{Name: "Checking", Phases: []fsm.Phase{Pending, Preparing}},
 			{Name: "Restoring", Phases: []fsm.Phase{Planning, Applying, Verifying}},
 		},
-		Holds: []fsm.Hold[input]{{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"}},
+		Guards: []fsm.Guard[input]{{On: MadeTooEarly, To: Failed, When: isEarly, Say: saysEarly}},
+		Holds: []fsm.Hold[input]{
+			{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"},
+			{Reason: capturev1.ReasonPolicyMissing, When: unproven, Wake: "policies", ClockRuns: true},
+		},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {
 				Doc:    "The request was seen; it is begun if it is not too old, and its requester may restore the source.",

@@ -69,6 +69,10 @@ func safe(in input, s fsm.Step[*capturev1.ManifestRestoreRequest]) error {
 	for _, e := range s.Decision.Do {
 		begin, is := e.(Begin)
 		switch {
+		case in.World.Rights.Sight == request.Early || in.World.Rights.Sight == request.Unproven:
+			return errors.New("acts for somebody whom nobody has checked")
+		case !is && in.World.Rights.Sight != request.Granted:
+			return errors.New("accepts a request of somebody who may not make it")
 		case !is:
 		case in.World.Keeping.Sight != presence.Here || begin.Keeper == "":
 			return errors.New("begins without a proof that it did")
@@ -109,8 +113,11 @@ func obstructed(in input, r *Report) bool {
 // anyRights are what reviews may say; mostly yes.
 var anyRights = []request.Rights{
 	{}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted},
+	{Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted},
 	{Sight: request.Denied, Why: "The source is not of this namespace, and ann may not restore manifestcheckpoints.capture.statecraft.dev c"},
 	{Sight: request.Unguarded, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
+	{Sight: request.Early, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev was not in force yet when the request was made"},
+	{Sight: request.Unproven, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
 }
 
 func anyRequest(r *rand.Rand, phase fsm.Phase) (*capturev1.ManifestRestoreRequest, World) {
@@ -151,9 +158,9 @@ func anyReport(r *rand.Rand) *Report {
 	}
 	var results []capturev1.ObjectResult
 	for range r.IntN(3) {
-		one := capturev1.ObjectResult{Resource: "configmaps", Name: "a", Result: pick(r, capturev1.ResultCreated, capturev1.ResultCreated, capturev1.ResultSkipped, capturev1.ResultPending, capturev1.ResultFailed)}
+		one := capturev1.ObjectResult{Resource: "configmaps", Name: "a", Result: pick(r, capturev1.ResultCreated, capturev1.ResultCreated, capturev1.ResultSkipped, capturev1.ResultPending, capturev1.ResultFailed, capturev1.ResultFailed)}
 		if one.Result == capturev1.ResultFailed {
-			one.Reason = pick(r, capturev1.ReasonConflict, capturev1.ReasonForbidden, ReasonUnserved)
+			one.Reason = pick(r, capturev1.ReasonConflict, capturev1.ReasonConflict, capturev1.ReasonForbidden, ReasonUnserved)
 		}
 		results = append(results, one)
 	}

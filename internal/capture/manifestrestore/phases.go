@@ -1,6 +1,9 @@
 package manifestrestore
 
-import "github.com/statecraft-dev/statecraft/internal/fsm"
+import (
+	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/fsm"
+)
 
 // The phases of a restore.
 const (
@@ -24,11 +27,12 @@ const (
 	Planned   fsm.Event = "Planned"   // every name was looked at, and none is in the way
 	Rehearsed fsm.Event = "Rehearsed" // a dry run has shown what would be done
 	Applied   fsm.Event = "Applied"   // every object was written, or said why it was not
-	Broken    fsm.Event = "Broken"    // what is restored from cannot be read any more
+	Broken    fsm.Event = "Broken"    // what is restored from cannot be read any more, or the keeper is gone
 	Verified  fsm.Event = "Verified"  // everything that was to be restored is there
 	Lacking   fsm.Event = "Lacking"   // something is not
-	// DeadlineExceeded is also the reason, because the kernel fires it.
+	// Those that the kernel fires are also reasons.
 	DeadlineExceeded fsm.Event = "DeadlineExceeded"
+	MadeTooEarly               = fsm.Event(capturev1.ReasonMadeTooEarly) // nobody checked who made the request
 )
 
 // The reasons of a restore, besides those that end a request.

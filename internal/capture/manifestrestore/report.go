@@ -13,7 +13,8 @@ import (
 // report keeps which checkpoint it is, what became of the objects, and when it ended.
 func report(out *capturev1.ManifestRestoreRequest, in input, _ fsm.Pass) {
 	s := &out.Status
-	if s.CheckpointRef == nil && in.World.Source.Sight == Found && s.Phase != Pending && s.Phase != Preparing {
+	unknown := s.CheckpointRef == nil || Checks(in.Obj.Status.Phase)
+	if unknown && in.World.Source.Sight == Found && !Checks(s.Phase) {
 		s.CheckpointRef = in.World.Source.Checkpoint.DeepCopy()
 	}
 	if ended(s.Phase) && s.CompletionTimestamp == nil {
@@ -43,5 +44,8 @@ func counts(r *Report) map[string]int32 {
 	}
 	return counts
 }
+
+// Checks says that a request in this phase was not begun: which checkpoint it is was not found yet.
+func Checks(phase fsm.Phase) bool { return phase == "" || phase == Pending || phase == Preparing }
 
 func ended(phase fsm.Phase) bool { return phase == Succeeded || phase == Failed }

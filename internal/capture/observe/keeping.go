@@ -41,7 +41,7 @@ func (o Keeping) Look(ctx context.Context, obj metav1.Object) (request.Keeping, 
 }
 
 func ours(k *capturev1.ObjectKeeper) request.Keeping {
-	return request.Keeping{Sight: presence.Here, UID: k.UID, Namespace: k.Spec.FollowRef.NamespaceUID}
+	return request.Keeping{Sight: presence.Here, UID: k.UID, Made: k.CreationTimestamp, Namespace: k.Spec.FollowRef.NamespaceUID}
 }
 
 // missing reads what a new keeper must know of the namespace.

@@ -64,18 +64,19 @@ func (o ManifestCapture) Observe(ctx context.Context, r *capturev1.ManifestCaptu
 	return w, err
 }
 
-// rights asks what the requester may do, until reading begins.
+// rights asks what the requester may do, until reading begins, and until the end whether the request was accepted.
 func (o ManifestCapture) rights(ctx context.Context, r *capturev1.ManifestCaptureRequest, w *manifestcapture.World) (err error) {
-	q := Question{By: r.Spec.Requester, Needs: manifestcapture.Needs(r)}
+	q := Question{By: r.Spec.Requester, Made: r.CreationTimestamp, Keeping: w.Keeping}
 	switch r.Status.Phase {
+	case manifestcapture.CleaningUp, manifestcapture.Succeeded, manifestcapture.Failed:
+		return nil
 	case "", manifestcapture.Pending:
-		q.Made = accepting(r, w.Keeping)
 		if w.Limits, err = o.Keeping.limits(ctx, o.Limits, "ManifestCaptureRequest", w.Keeping); err != nil {
 			return err
 		}
+		q.Needs = manifestcapture.Needs(r)
 	case manifestcapture.Preparing:
-	default:
-		return nil
+		q.Needs = manifestcapture.Needs(r)
 	}
 	w.Rights, err = o.Rights.Ask(ctx, q)
 	return err

@@ -49,15 +49,14 @@ func (o ManifestRestore) Observe(ctx context.Context, r *capturev1.ManifestResto
 	return w, err
 }
 
-// rights asks what the requester may do, until the source was found.
+// rights asks what the requester may do, until the source was found, and in every phase whether the request was accepted.
 func (o ManifestRestore) rights(ctx context.Context, r *capturev1.ManifestRestoreRequest, k request.Keeping) (request.Rights, error) {
-	q := Question{By: r.Spec.Requester, Needs: manifestrestore.Needs(r)}
+	q := Question{By: r.Spec.Requester, Made: r.CreationTimestamp, Keeping: k}
 	switch r.Status.Phase {
-	case "", manifestrestore.Pending:
-		q.Made = accepting(r, k)
-	case manifestrestore.Preparing:
-	default:
+	case manifestrestore.Succeeded, manifestrestore.Failed:
 		return request.Rights{}, nil
+	case "", manifestrestore.Pending, manifestrestore.Preparing:
+		q.Needs = manifestrestore.Needs(r)
 	}
 	return o.Rights.Ask(ctx, q)
 }

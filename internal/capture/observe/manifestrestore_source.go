@@ -16,11 +16,12 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
-// source finds the checkpoint, once: from then on its UID is in the status.
+// source finds the checkpoint, once: from then on its UID is in the status. What a status says before that was not
+// written by the manager.
 func (o ManifestRestore) source(ctx context.Context, r *capturev1.ManifestRestoreRequest) (manifestrestore.Source, error) {
 	mcr, named := r.Spec.Source.ManifestCaptureRequest, r.Spec.Source.Checkpoint
 	switch {
-	case r.Status.CheckpointRef != nil:
+	case r.Status.CheckpointRef != nil && !manifestrestore.Checks(r.Status.Phase):
 		return manifestrestore.Source{Sight: manifestrestore.Found, Checkpoint: r.Status.CheckpointRef}, nil
 	case r.Namespace == o.System:
 		return seen(manifestrestore.Privileged), nil

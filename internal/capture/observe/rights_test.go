@@ -8,37 +8,41 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
-	"github.com/statecraft-dev/statecraft/config"
-	"github.com/statecraft-dev/statecraft/internal/capture/guard"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestcapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
 	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumecapture"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
+	"github.com/statecraft-dev/statecraft/internal/guard"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
+	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // reviews answers every review alike, and notes what was asked and of whom.
 type reviews struct {
-	allows bool
-	err    error
-	gap    string
-	asked  []string
-	of     []*meta.Requester
+	allows  bool
+	err     error
+	verdict guard.Verdict
+	looks   int
+	asked   []string
+	of      []*meta.Requester
 }
 
 func (r *reviews) rights() Rights {
 	return Rights{
+		Accepted: NewAccepted(),
 		May: func(_ context.Context, who *meta.Requester, what read.Right) (read.Access, error) {
 			r.asked = append(r.asked, what.Verb+" "+what.Group+"/"+what.Resource+" "+what.Namespace+"/"+what.Name)
 			r.of = append(r.of, who)
 			return read.Access{Allowed: r.allows, Why: "ann may not"}, r.err
 		},
-		Gap: func(context.Context, *metav1.Time) (string, error) { return r.gap, nil },
+		Look: func(context.Context) (guard.Verdict, error) {
+			r.looks++
+			return r.verdict, nil
+		},
 	}
 }
 
@@ -113,12 +117,12 @@ func TestWhatReviewsCameTo(t *testing.T) {
 		want    request.Rights
 		err     error
 	}{
-		"nothing is needed":    {reviews{gap: "a policy is missing"}, nil, request.Rights{Sight: request.Granted}, nil},
+		"nothing is needed":    {reviews{verdict: guard.Verdict{Gap: "a policy is missing"}}, nil, request.Rights{Sight: request.Granted}, nil},
 		"allowed":              {reviews{allows: true}, need, request.Rights{Sight: request.Granted}, nil},
 		"denied":               {reviews{}, need, request.Rights{Sight: request.Denied, Why: "A rehearsal runs a Job, and ann may not"}, nil},
-		"a policy is missing":  {reviews{allows: true, gap: "a policy is missing"}, need, request.Rights{Sight: request.Unguarded, Why: "a policy is missing"}, nil},
+		"a policy is missing":  {reviews{allows: true, verdict: guard.Verdict{Gap: "a policy is missing"}}, need, request.Rights{Sight: request.Unguarded, Why: "a policy is missing"}, nil},
 		"the review failed":    {reviews{allows: true, err: broken}, need, request.Rights{}, broken},
-		"no review, no policy": {reviews{gap: "a policy is missing", err: broken}, need, request.Rights{Sight: request.Unguarded, Why: "a policy is missing"}, nil},
+		"no review, no policy": {reviews{verdict: guard.Verdict{Gap: "a policy is missing"}, err: broken}, need, request.Rights{Sight: request.Unguarded, Why: "a policy is missing"}, nil},
 	} {
 		got, err := tc.reviews.rights().Now(t.Context(), &meta.Requester{Username: "ann"}, tc.needs)
 		if got != tc.want || !errors.Is(err, tc.err) {
@@ -127,41 +131,66 @@ func TestWhatReviewsCameTo(t *testing.T) {
 	}
 }
 
-// TestTheGuardReadsPolicies installs the policies that are shipped, and takes one away.
-func TestTheGuardReadsPolicies(t *testing.T) {
-	files, err := config.AdmissionPolicies("capture")
-	if err != nil {
-		t.Fatal(err)
+// TestWhatNoPolicyHasLookedAtIsNotAccepted: also if it needs no right. One that was accepted goes on, as long as its
+// keeper is known to be the manager's.
+func TestWhatNoPolicyHasLookedAtIsNotAccepted(t *testing.T) {
+	late, early := metav1.NewTime(installed.Add(time.Hour)), metav1.NewTime(installed.Add(-time.Hour))
+	inForce := guard.Verdict{Since: installed.Time, Last: "A policy", Unbroken: installed.Time}
+	missing := guard.Verdict{Gap: "a policy is missing"}
+	upgraded := guard.Verdict{Since: installed.Add(2 * time.Hour), Last: "A policy", Unbroken: installed.Time}
+	kept := func(made metav1.Time) request.Keeping {
+		return request.Keeping{Sight: presence.Here, UID: "k1", Made: made}
 	}
-	shipped, err := guard.Parse(files, "statecraft-system")
-	if err != nil {
-		t.Fatal(err)
-	}
-	installed := metav1.NewTime(time.Unix(1_700_000_000, 0))
-	var objects []client.Object
-	for i := range shipped.Policies {
-		p := shipped.Policies[i].DeepCopy()
-		p.CreationTimestamp = installed
-		objects = append(objects, p)
-	}
-	for i := range shipped.Bindings {
-		objects = append(objects, shipped.Bindings[i].DeepCopy())
-	}
-	early, late := metav1.NewTime(installed.Add(-time.Hour)), metav1.NewTime(installed.Add(time.Hour))
 	for name, tc := range map[string]struct {
-		objects []client.Object
-		made    *metav1.Time
-		want    bool
+		verdict guard.Verdict
+		made    metav1.Time
+		keeping request.Keeping
+		known   bool
+		want    request.RightsSight
 	}{
-		"all are there":                    {objects, nil, false},
-		"and the request is younger":       {objects, &late, false},
-		"and the request is older":         {objects, &early, true},
-		"one is missing":                   {objects[1:], nil, true},
-		"and the request is younger still": {objects[1:], &late, true},
+		"with policies in force":                         {inForce, late, request.Keeping{Sight: presence.Gone}, false, request.Granted},
+		"before they are in force":                       {inForce, early, request.Keeping{Sight: presence.Gone}, false, request.Early},
+		"before, and another has the name of its keeper": {inForce, early, request.Keeping{Sight: presence.Other, UID: "k2", Made: late}, false, request.Early},
+		"before, and its keeper was not looked for":      {inForce, early, request.Keeping{}, false, request.Early},
+		"before, and its keeper was made before, too":    {inForce, early, kept(early), false, request.Early},
+		"before, and it was accepted since":              {inForce, early, kept(late), false, request.Granted},
+		"while a policy is missing":                      {missing, late, request.Keeping{Sight: presence.Gone}, false, request.Unguarded},
+		"accepted, and a policy is missing":              {missing, late, kept(late), true, request.Granted},
+		"perhaps accepted, and a policy is missing":      {missing, late, kept(late), false, request.Unproven},
+		"accepted before an upgrade":                     {upgraded, late, kept(late), false, request.Granted},
+		"not accepted before an upgrade":                 {upgraded, late, request.Keeping{Sight: presence.Gone}, false, request.Early},
 	} {
-		gap, err := Guard{Live: read.Live{Reader: serving(t, tc.objects...)}, Shipped: shipped}.Gap(t.Context(), tc.made)
-		if err != nil || (gap != "") != tc.want {
-			t.Errorf("%s: %q, %v", name, gap, err)
+		r := reviews{verdict: tc.verdict}
+		rights := r.rights()
+		if tc.known {
+			rights.Accepted.add(tc.keeping.UID)
+		}
+		got, err := rights.Ask(t.Context(), Question{By: &meta.Requester{Username: "ann"}, Made: tc.made, Keeping: tc.keeping})
+		if err != nil || got.Sight != tc.want {
+			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 }
+
+// TestAKeeperIsProvenOnce: what was made while the policies were in force was, whatever becomes of them.
+func TestAKeeperIsProvenOnce(t *testing.T) {
+	r := reviews{verdict: guard.Verdict{Since: installed.Time, Unbroken: installed.Time}}
+	rights := r.rights()
+	q := Question{Made: installed, Keeping: request.Keeping{Sight: presence.Here, UID: "k1", Made: metav1.NewTime(installed.Add(time.Hour))}}
+	for range 2 {
+		if got, err := rights.Ask(t.Context(), q); err != nil || got.Sight != request.Granted {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		r.verdict = guard.Verdict{Gap: "a policy is missing"}
+	}
+	if r.looks != 1 {
+		t.Errorf("the policies were looked at %d times", r.looks)
+	}
+	q.Keeping.UID = "k2"
+	if got, err := rights.Ask(t.Context(), q); err != nil || got.Sight != request.Unproven {
+		t.Errorf("another keeper: %+v, %v", got, err)
+	}
+}
+
+// installed is when the policies of a test were.
+var installed = metav1.NewTime(time.Unix(1_700_000_000, 0))

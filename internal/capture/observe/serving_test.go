@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -20,7 +19,7 @@ import (
 func serving(t *testing.T, objects ...client.Object) client.Client {
 	t.Helper()
 	s := runtime.NewScheme()
-	if err := errors.Join(admissionv1.AddToScheme(s), corev1.AddToScheme(s), batchv1.AddToScheme(s), storagev1.AddToScheme(s), snapshotv1.AddToScheme(s), capturev1.AddToScheme(s)); err != nil {
+	if err := errors.Join(corev1.AddToScheme(s), batchv1.AddToScheme(s), storagev1.AddToScheme(s), snapshotv1.AddToScheme(s), capturev1.AddToScheme(s)); err != nil {
 		t.Fatal(err)
 	}
 	return fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).Build()

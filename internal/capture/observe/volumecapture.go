@@ -71,18 +71,20 @@ func (o VolumeCapture) Observe(ctx context.Context, r *capturev1.VolumeCaptureRe
 	return w, err
 }
 
-// rights asks what the requester may do, until nothing that needs it is left to be done.
+// rights asks what the requester may do, until nothing that needs it is left to be done, and whether the request was
+// accepted.
 func (c capture) rights() (err error) {
-	q := Question{By: c.req.Spec.Requester, Needs: volumecapture.Needs(c.req)}
+	q := Question{By: c.req.Spec.Requester, Made: c.req.CreationTimestamp, Keeping: c.w.Keeping}
 	switch c.req.Status.Phase {
+	case volumecapture.CleaningUp:
+		return nil
 	case "", volumecapture.Pending:
-		q.Made = accepting(c.req, c.w.Keeping)
+		q.Needs = volumecapture.Needs(c.req)
 		if c.w.Limits, err = c.Keeping.limits(c.ctx, c.Limits, "VolumeCaptureRequest", c.w.Keeping); err != nil {
 			return err
 		}
-	case volumecapture.Detaching:
-	default:
-		return nil
+	case volumecapture.Preparing, volumecapture.Detaching:
+		q.Needs = volumecapture.Needs(c.req)
 	}
 	c.w.Rights, err = c.Rights.Ask(c.ctx, q)
 	return err

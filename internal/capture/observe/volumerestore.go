@@ -19,7 +19,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/job"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
-	"github.com/statecraft-dev/statecraft/internal/podstate"
+	"github.com/statecraft-dev/statecraft/internal/podstate/diagnosis"
 	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
@@ -55,7 +55,7 @@ var looks = []struct {
 	in []fsm.Phase
 	at func(VolumeRestore, context.Context, *capturev1.VolumeRestoreRequest, *volumerestore.World) error
 }{
-	{[]fsm.Phase{"", volumerestore.Pending, volumerestore.Preparing, volumerestore.Rehearsing}, VolumeRestore.lookForKeeper},
+	{[]fsm.Phase{"", volumerestore.Pending, volumerestore.Preparing, volumerestore.Restoring, volumerestore.Rehearsing}, VolumeRestore.lookForKeeper},
 	{[]fsm.Phase{"", volumerestore.Pending, volumerestore.Preparing, volumerestore.Restoring}, VolumeRestore.lookForSource},
 	{[]fsm.Phase{volumerestore.Rehearsing, volumerestore.CleaningUp}, VolumeRestore.lookForProbe},
 	{[]fsm.Phase{"", volumerestore.Pending, volumerestore.Preparing, volumerestore.Restoring, volumerestore.Rehearsing}, VolumeRestore.lookForRights},
@@ -67,26 +67,20 @@ func (o VolumeRestore) lookForKeeper(ctx context.Context, r *capturev1.VolumeRes
 }
 
 func (o VolumeRestore) lookForSource(ctx context.Context, r *capturev1.VolumeRestoreRequest, w *volumerestore.World) (err error) {
-	if r.Status.Source == nil {
+	if r.Status.Source == nil || volumerestore.Checks(r.Status.Phase) {
 		w.Source, err = o.source(ctx, r)
 	}
 	return err
 }
 
-// lookForRights asks while something is left to be done that needs them.
+// lookForRights asks while something is left to be done that needs them, and until the end whether the request was
+// accepted.
 func (o VolumeRestore) lookForRights(ctx context.Context, r *capturev1.VolumeRestoreRequest, w *volumerestore.World) (err error) {
-	q := Question{By: r.Spec.Requester, Needs: volumerestore.Needs(r)}
-	switch r.Status.Phase {
-	case "", volumerestore.Pending:
-		q.Made = accepting(r, w.Keeping)
-	case volumerestore.Restoring:
-		if w.Claim.Volume != "" {
-			return nil
-		}
-	case volumerestore.Rehearsing:
-		if w.Probe.Sight != volumerestore.NoProbe {
-			return nil
-		}
+	q := Question{By: r.Spec.Requester, Needs: volumerestore.Needs(r), Made: r.CreationTimestamp, Keeping: w.Keeping}
+	restored := r.Status.Phase == volumerestore.Restoring && w.Claim.Volume != ""
+	probed := r.Status.Phase == volumerestore.Rehearsing && w.Probe.Sight != volumerestore.NoProbe
+	if restored || probed {
+		q.Needs = nil
 	}
 	w.Rights, err = o.Rights.Ask(ctx, q)
 	return err
@@ -192,7 +186,7 @@ func (o VolumeRestore) whyNotRunning(ctx context.Context, made *batchv1.Job) str
 		return ""
 	}
 	for i := range pods {
-		if words := podstate.Words(&pods[i]); words != "" && pods[i].DeletionTimestamp == nil {
+		if words := diagnosis.Words(&pods[i]); words != "" && pods[i].DeletionTimestamp == nil {
 			return words
 		}
 	}

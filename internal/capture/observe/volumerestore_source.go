@@ -118,7 +118,7 @@ func (o VolumeRestore) content(ctx context.Context, ref artifact) (volumerestore
 		return s, nil
 	case err != nil:
 		return unreadContent(s, err)
-	case ref.byAnother(c.Spec.VolumeSnapshotRef.UID):
+	case ref.By != "" && ref.By != c.Spec.VolumeSnapshotRef.UID: // the status of a capture can name any
 		return ref.foreign(), nil
 	case c.DeletionTimestamp != nil:
 		s.Sight, s.Why = volumerestore.NotReady, "is being deleted"

@@ -105,6 +105,7 @@ func TestWhatCanBeRestored(t *testing.T) {
 		"a content by its name, but another has it by now": {func(s *shelf) {
 			s.request.Spec.Source = capturev1.VolumeSource{VolumeSnapshotContent: &capturev1.NameRef{Name: "content", UID: "x"}}
 		}, volumerestore.Missing},
+		"a capture that names the snapshot of nobody":  {func(s *shelf) { s.content.Spec.VolumeSnapshotRef.UID = "" }, volumerestore.Foreign},
 		"a capture that names the snapshot of another": {func(s *shelf) { s.content.Spec.VolumeSnapshotRef.UID = "x" }, volumerestore.Foreign},
 		"a capture that names the volume of another": {func(s *shelf) {
 			s.from("taken")

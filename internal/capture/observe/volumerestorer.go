@@ -56,7 +56,9 @@ func (o Restorer) Observe(ctx context.Context, r *restorer.Restore) (w restorer.
 	if s.request, err = o.request(ctx, r); err != nil {
 		return w, err
 	}
-	w.Request = o.state(s.request)
+	if w.Request, w.Keeper, err = o.state(ctx, s.request); err != nil {
+		return w, err
+	}
 	w.Moves = s.moved() != nil
 	if w.Claim, err = o.claim(ctx, r, &s, w.Intent.Intent); err != nil {
 		return w, err
@@ -94,19 +96,28 @@ func (o Restorer) request(ctx context.Context, r *restorer.Restore) (*capturev1.
 	return found, nil
 }
 
-// state is what becomes of the request, as far as this driver is concerned.
-func (o Restorer) state(r *capturev1.VolumeRestoreRequest) restorer.Request {
+// state is what becomes of the request, as far as this driver is concerned. A status proves nothing: where the policies
+// are missing, its writer may be anybody. That the manager has accepted the request, its keeper says.
+func (o Restorer) state(ctx context.Context, r *capturev1.VolumeRestoreRequest) (restorer.Request, restorer.Keeper, error) {
 	switch {
 	case r == nil:
-		return restorer.Gone
+		return restorer.Gone, restorer.Keeper{}, nil
 	case r.Status.Source != nil && r.Status.Source.Driver != o.Driver:
-		return restorer.Elsewhere
+		return restorer.Elsewhere, restorer.Keeper{}, nil
 	case r.Status.Phase == volumerestore.CleaningUp || r.Status.Phase == volumerestore.Failed:
-		return restorer.GivenUp
-	case r.Status.Phase == volumerestore.Restoring && r.Status.Source != nil:
-		return restorer.Wanted
+		return restorer.GivenUp, restorer.Keeper{}, nil
+	case r.Status.Phase != volumerestore.Restoring || r.Status.Source == nil:
+		return restorer.Elsewhere, restorer.Keeper{}, nil
 	}
-	return restorer.Elsewhere
+	var k capturev1.ObjectKeeper
+	follows := func(k *capturev1.ObjectKeeper) bool { return request.Follows(k, r.UID) }
+	switch is, err := read.Find(ctx, o.Live, read.Key{Name: request.KeeperName(r.UID)}, &k, follows); {
+	case err != nil:
+		return "", restorer.Keeper{}, err
+	case is != presence.Here:
+		return restorer.Elsewhere, restorer.Keeper{}, nil
+	}
+	return restorer.Wanted, restorer.Keeper{Needed: r.Spec.Rehearsal != nil, UID: k.UID}, nil
 }
 
 // claim reads the claim that the request asks for. Without a request the intent knows its
@@ -183,21 +194,4 @@ func (s scene) whose(v *corev1.PersistentVolume, uid types.UID) restorer.PV {
 		seen.Sight = restorer.Held
 	}
 	return seen
-}
-
-// keeper is that of a rehearsal.
-func (o Restorer) keeper(ctx context.Context, r *capturev1.VolumeRestoreRequest) (restorer.Keeper, error) {
-	if r.Spec.Rehearsal == nil {
-		return restorer.Keeper{}, nil
-	}
-	var k capturev1.ObjectKeeper
-	key := read.Key{Name: request.KeeperName(r.UID)}
-	if err := o.Live.Get(ctx, key, &k); err != nil {
-		return restorer.Keeper{}, fmt.Errorf("read keeper %s: %w", key.Name, err)
-	}
-	seen := restorer.Keeper{Needed: true}
-	if request.Follows(&k, r.UID) {
-		seen.UID = k.UID
-	}
-	return seen, nil
 }

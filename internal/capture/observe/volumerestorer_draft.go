@@ -10,16 +10,10 @@ import (
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
-	"github.com/statecraft-dev/statecraft/internal/presence"
 )
 
 // prepare reads what the claim, and then the intent, is made from.
 func (o Restorer) prepare(ctx context.Context, w *restorer.World, s scene) (err error) {
-	if w.Claim.Sight == presence.Gone {
-		if w.Keeper, err = o.keeper(ctx, s.request); err != nil {
-			return err
-		}
-	}
 	if w.Moves {
 		return nil
 	}

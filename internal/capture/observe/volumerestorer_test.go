@@ -11,6 +11,7 @@ import (
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/manifestrestore"
+	"github.com/statecraft-dev/statecraft/internal/capture/request"
 	"github.com/statecraft-dev/statecraft/internal/capture/restorer"
 	"github.com/statecraft-dev/statecraft/internal/capture/volumerestore"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -33,7 +34,8 @@ func intended(t *testing.T) []client.Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []client.Object{r, claimFor("shop", "back", "c1"), intent}
+	keeper := request.NewKeeper(r, capturev1.GroupVersion.WithKind("VolumeRestoreRequest"), "n1", request.Terms{})
+	return []client.Object{r, claimFor("shop", "back", "c1"), intent, keeper}
 }
 
 // claimFor says that it was made for request r1.
@@ -53,6 +55,30 @@ func see(t *testing.T, driver string, of *restorer.Restore, objects ...client.Ob
 		t.Fatal(err)
 	}
 	return w
+}
+
+// TestARestorerBelievesNoStatusAlone: whoever writes one while the policies are missing asks for any volume of the driver.
+func TestARestorerBelievesNoStatusAlone(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(objects []client.Object) []client.Object
+		want   restorer.Request
+	}{
+		"its keeper is there": {func(o []client.Object) []client.Object { return o }, restorer.Wanted},
+		"there is no keeper":  {func(o []client.Object) []client.Object { return o[:3] }, restorer.Elsewhere},
+		"a keeper of another request": {func(o []client.Object) []client.Object {
+			o[3].(*capturev1.ObjectKeeper).Spec.FollowRef.UID = "r2"
+			return o
+		}, restorer.Elsewhere},
+		"a keeper that follows none": {func(o []client.Object) []client.Object { o[3].(*capturev1.ObjectKeeper).Spec.FollowRef = nil; return o }, restorer.Elsewhere},
+	} {
+		for _, rehearsal := range []*capturev1.Rehearsal{nil, {}} {
+			objects := c.change(intended(t))
+			objects[0].(*capturev1.VolumeRestoreRequest).Spec.Rehearsal = rehearsal
+			if w := see(t, disks, restorer.New("shop", "back", "r1"), objects...); w.Request != c.want {
+				t.Errorf("%s: %+v", what, w.Request)
+			}
+		}
+	}
 }
 
 func TestAnIntentIsOfItsRequestAndItsDriver(t *testing.T) {
@@ -101,7 +127,7 @@ func TestAVolumeThatIsReclaimedIsNotMoved(t *testing.T) {
 			v.Finalizers, v.DeletionTimestamp = []string{"kubernetes.io/pv-protection"}, &metav1.Time{Time: time.Now()}
 		}, restorer.Strange},
 	} {
-		objects := intended(t)[:2]
+		objects := append(intended(t)[:2], intended(t)[3])
 		objects[0].(*capturev1.VolumeRestoreRequest).Status.Source = &capturev1.ResolvedSource{
 			Driver: disks, Volume: &capturev1.DetachedSource{Name: "volume", UID: "v1", HolderUID: "h1"},
 		}

@@ -27,6 +27,9 @@ type Terms struct {
 // so a keeper of that name is ours only if it follows that UID.
 func KeeperName(uid types.UID) string { return keepers + string(uid) }
 
+// IsKeeperName says that a keeper of this name is one of a request.
+func IsKeeperName(name string) bool { return strings.HasPrefix(name, keepers) }
+
 // keepers is what the names of requests' keepers begin with. Those of other keepers do not: admission
 // sees to it.
 const keepers = "request-"

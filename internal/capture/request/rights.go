@@ -29,7 +29,9 @@ type RightsSight string
 const (
 	Granted   RightsSight = "Granted"   // all that is needed, if anything is
 	Denied    RightsSight = "Denied"    // one right is missing
-	Unguarded RightsSight = "Unguarded" // the API server did not check who made the request
+	Unguarded RightsSight = "Unguarded" // the API server does not check who makes requests
+	Early     RightsSight = "Early"     // it does, but may not have checked who made this one
+	Unproven  RightsSight = "Unproven"  // a policy is missing that would show whether this one was accepted
 )
 
 // Refusal is why a request is not carried out; given is false if its requester has all rights, or nobody asked yet.
@@ -38,7 +40,19 @@ func (r Rights) Refusal() (why fsm.Reason, message string, given bool) {
 	case Denied:
 		return capturev1.ReasonForbidden, r.Why + "; ask an administrator for that right, and make another request.", true
 	case Unguarded:
-		return capturev1.ReasonPolicyMissing, r.Why + ", so the API server did not check who made the request; apply config/admission/capture, and make another request.", true
+		return capturev1.ReasonPolicyMissing, r.Why + ", so the API server did not check who made the request; " +
+			"let the platform team install the chart of the manager's version again (helm upgrade), then make another request.", true
+	case Early:
+		return capturev1.ReasonMadeTooEarly, r.Why + ", so the API server may not have checked who made it; make the request again.", true
 	}
 	return "", "", false
+}
+
+// IsEarly says that nobody checked who made the request. It is not carried out, whatever its status says.
+func (r Rights) IsEarly() bool { return r.Sight == Early }
+
+// Unsettled is what a request waits for that may have been accepted.
+func (r Rights) Unsettled() (message string, is bool) {
+	return "Waiting for the admission policies: " + r.Why + ", so nobody can tell whether the request was accepted; " +
+		"let the platform team install the chart of the manager's version again (helm upgrade).", r.Sight == Unproven
 }

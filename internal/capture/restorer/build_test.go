@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
 )
@@ -150,6 +151,18 @@ func TestAClaimTellsWhoseItIs(t *testing.T) {
 		c = NewClaim(r, CreateClaim{})
 		if change(); IsOurs(c, r) {
 			t.Errorf("%s: it passes for ours", what)
+		}
+	}
+}
+
+// TestARestoredClaimIsItsUsers: the keeper goes with the request, and the data in a claim that it owned would go with it.
+func TestARestoredClaimIsItsUsers(t *testing.T) {
+	for keeper, want := range map[Keeper]types.UID{{}: "", {UID: "k1"}: "", {Needed: true, UID: "k1"}: "k1"} {
+		in := input{Obj: New("shop", "back", "r1"), World: newBench().World()}
+		in.Obj.Status.Phase, in.World.Keeper = Claiming, keeper
+		d := decideClaiming(in)
+		if made, is := d.Do[0].(CreateClaim); !is || made.Keeper != want {
+			t.Errorf("%+v: %+v", keeper, d.Do)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func decideClaiming(in input) fsm.Decision {
 	case w.Claim.Sight == presence.Gone && (w.Keeper.Needed && w.Keeper.UID == "" || !w.Moves && w.Class.Name == ""):
 		return notLooked("requests", "the ObjectKeeper of the request, and the StorageClass of the claim")
 	case w.Claim.Sight == presence.Gone:
-		return now(ReasonNoClaim, CreateClaim{w.Class.Name, destined(in), w.Keeper.UID}).Because(makingClaim)
+		return now(ReasonNoClaim, CreateClaim{w.Class.Name, destined(in), w.Keeper.owner()}).Because(makingClaim)
 	case w.PV.Sight == Strange:
 		return volumeInTheWay(w)
 	case w.Claim.Consumer:

@@ -61,6 +61,10 @@ func safe(in input, s fsm.Step[*Restore]) error {
 	w := in.World
 	for _, e := range s.Decision.Do {
 		switch e := e.(type) {
+		case CreateClaim:
+			if (e.Keeper != "") != w.Keeper.Needed {
+				return errors.New("makes a user's claim that goes with its request, or one of a rehearsal that stays")
+			}
 		case CreateVolume, CreatePV:
 			if w.Intent.Sight != presence.Here || w.Request != Wanted || w.abandoned() {
 				return errors.New("makes a volume that nobody waits for, or that nothing reminds of")
@@ -111,7 +115,7 @@ func anyRestore(r *rand.Rand, _ fsm.Phase) (*Restore, World) {
 			Told: pick(r, "", capturev1.ReasonDriverError, capturev1.ReasonSourceConsumed),
 		},
 		Class:   pick(r, Class{}, Class{Name: "disks"}, Class{Name: "disks", Immediate: true}),
-		Keeper:  pick(r, Keeper{}, Keeper{Needed: true}, Keeper{Needed: true, UID: "keeper"}),
+		Keeper:  pick(r, Keeper{}, Keeper{UID: "keeper"}, Keeper{Needed: true}, Keeper{Needed: true, UID: "keeper"}),
 		Intent:  pick(r, Stored{}, Stored{Sight: presence.Gone}, Stored{Sight: presence.Gone, Draft: intent()}, Stored{Sight: presence.Gone, Flaw: &Trouble{"A", "The restorer cannot ask for the volume."}}, Stored{Sight: presence.Here, Intent: intent(), UID: "intent", ResourceVersion: "1"}),
 		PV:      PV{Sight: pick(r, "", NoPV, NoPV, ForUs, Held, Strange), Name: "pv", Holder: "no claim", Marked: r.IntN(3) == 0},
 		Backend: r.IntN(2) == 0,

@@ -26,10 +26,10 @@ type Request string
 
 // The states of a request, as far as the restorer is concerned.
 const (
-	Wanted    Request = "Wanted"    // in phase Restoring, from this driver
+	Wanted    Request = "Wanted"    // in phase Restoring, from this driver, and accepted: it has a keeper
 	GivenUp   Request = "GivenUp"   // cleaning up, or failed
 	Gone      Request = "Gone"      // a 404 that names it, or another UID under its name
-	Elsewhere Request = "Elsewhere" // not begun, done, or another driver's
+	Elsewhere Request = "Elsewhere" // not accepted, not begun, done, or another driver's
 )
 
 // Claim is the claim of the template's name.
@@ -58,10 +58,19 @@ type Class struct {
 	Immediate bool   `json:"immediate,omitempty"`
 }
 
-// Keeper is that of a rehearsal, which owns what is made for it.
+// Keeper is that of a request that is wanted. That of a rehearsal is Needed: it owns what is made for it.
 type Keeper struct {
 	Needed bool      `json:"needed,omitempty"`
 	UID    types.UID `json:"uid,omitempty"`
+}
+
+// owner is who owns the claim: nobody, unless it is a rehearsal's. A claim that is restored is its user's, with the
+// data in it, and must not go when the request does.
+func (k Keeper) owner() types.UID {
+	if !k.Needed {
+		return ""
+	}
+	return k.UID
 }
 
 // Stored is the intent.

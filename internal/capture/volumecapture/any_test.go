@@ -32,7 +32,15 @@ func safe(in input, s fsm.Step[*capturev1.VolumeCaptureRequest]) error {
 
 func safely(in input, e fsm.Effect) error {
 	w, st := in.World, in.Obj.Status
-	if _, first := e.(CreateKeeper); !first && st.Phase != CleaningUp && w.Self != st.Phase {
+	_, first := e.(CreateKeeper)
+	switch sight := w.Rights.Sight; {
+	case st.Phase == CleaningUp:
+	case first && sight != request.Granted:
+		return errors.New("accepts a request of somebody who may not make it")
+	case sight == request.Early || sight == request.Unproven:
+		return errors.New("acts for somebody whom nobody has checked")
+	}
+	if !first && st.Phase != CleaningUp && w.Self != st.Phase {
 		return errors.New("acts on a request that is somewhere else by now")
 	}
 	switch e := e.(type) {
@@ -127,6 +135,8 @@ var anyRights = []request.Rights{
 	{}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted},
 	{Sight: request.Denied, Why: "Mode Detach deletes the claim, and ann may not delete persistentvolumeclaims data of namespace shop"},
 	{Sight: request.Unguarded, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
+	{Sight: request.Early, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev was not in force yet when the request was made"},
+	{Sight: request.Unproven, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
 }
 
 func anyWorld(r *rand.Rand) World {

@@ -117,9 +117,14 @@ func notLooked(in input) fsm.Decision {
 
 func decidePreparing(in input) fsm.Decision {
 	const awaited = "Waiting for the ObjectKeeper of the request, which will own the capture."
-	switch k := in.World.Keeping; {
-	case k.Sight == presence.Other:
+	k := in.World.Keeping
+	if k.Sight == presence.Other {
 		return keeperTaken(in)
+	}
+	if d, stop := permitted(in); stop { // the keeper says that the request was accepted
+		return d
+	}
+	switch {
 	case k.Sight == presence.Gone && k.Namespace != "":
 		return fsm.Do(ReasonPreparing, CreateKeeper{k.Namespace}).Because(awaited)
 	case k.Sight != presence.Here || k.UID == "": // nothing is ever owned by nobody

@@ -21,15 +21,16 @@ const (
 
 // The events of a capture. Those that the kernel fires are also the reason of the failure.
 const (
-	Accepted         fsm.Event = "Accepted"         // the claim can be captured
-	Refused          fsm.Event = "Refused"          // it cannot, and there is nothing to clean up
-	SnapshotBegins   fsm.Event = "SnapshotBegins"   // the keeper is there, and the mode is Snapshot
-	DetachBegins     fsm.Event = "DetachBegins"     // the keeper is there, and the mode is Detach
-	Captured         fsm.Event = "Captured"         // the capture is there
-	GaveUp           fsm.Event = "GaveUp"           // it will never be
-	Cleaned          fsm.Event = "Cleaned"          // what was made is gone, or cleaning up ran out of time
-	DeadlineExceeded fsm.Event = "DeadlineExceeded" // it was not there in time
-	Forbidden        fsm.Event = "Forbidden"        // an effect was refused, and would be again
+	Accepted         fsm.Event = "Accepted"                              // the claim can be captured
+	Refused          fsm.Event = "Refused"                               // it cannot, and there is nothing to clean up
+	SnapshotBegins   fsm.Event = "SnapshotBegins"                        // the keeper is there, and the mode is Snapshot
+	DetachBegins     fsm.Event = "DetachBegins"                          // the keeper is there, and the mode is Detach
+	Captured         fsm.Event = "Captured"                              // the capture is there
+	GaveUp           fsm.Event = "GaveUp"                                // it will never be
+	Cleaned          fsm.Event = "Cleaned"                               // what was made is gone, or cleaning up ran out of time
+	DeadlineExceeded fsm.Event = "DeadlineExceeded"                      // it was not there in time
+	Forbidden        fsm.Event = "Forbidden"                             // an effect was refused, and would be again
+	MadeTooEarly               = fsm.Event(capturev1.ReasonMadeTooEarly) // nobody checked who made the request
 )
 
 // The reasons of waits and moves; those of ends are in the API package.
@@ -62,6 +63,7 @@ var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 		{Name: "holder", By: fsm.ByWatch},
 		{Name: "content", By: fsm.ByWatch},
 		{Name: "keeper", By: fsm.ByWatch},
+		{Name: "policies", By: fsm.ByTimer, Every: recheck},
 	},
 	Rules: fsm.Rules[input]{
 		Start: Pending,
@@ -69,7 +71,15 @@ var Machine = fsm.Machine[*capturev1.VolumeCaptureRequest, World]{
 			{Name: "Checking", Phases: []fsm.Phase{Pending, Preparing}},
 			{Name: "Making the capture", Phases: []fsm.Phase{Capturing, Detaching}},
 		},
-		Holds: []fsm.Hold[input]{{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"}},
+		Guards: []fsm.Guard[input]{
+			{On: MadeTooEarly, To: Failed, In: []fsm.Phase{Pending, Preparing}, When: isEarly, Say: saysEarly},
+			{On: MadeTooEarly, To: Failed, In: []fsm.Phase{Capturing, Detaching}, When: wasNeverBegun, Say: saysEarly},
+			{On: MadeTooEarly, To: CleaningUp, In: []fsm.Phase{Capturing, Detaching}, When: isEarly, Say: saysEarly},
+		},
+		Holds: []fsm.Hold[input]{
+			{Reason: ReasonDeleting, When: beingDeleted, Wake: "self"},
+			{Reason: capturev1.ReasonPolicyMissing, When: unproven, Wake: "policies", ClockRuns: true},
+		},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {
 				Doc:    "Looking whether the claim can be captured.",

@@ -28,3 +28,17 @@ func permitted(in input) (d fsm.Decision, stop bool) {
 	}
 	return d, false
 }
+
+// isEarly says that nobody checked who made the request. A guard refuses it in every phase: whoever forges a request
+// can forge its status, too.
+func isEarly(in input) bool { return in.World.Rights.IsEarly() }
+
+// wasNeverBegun says that nothing but a forged status speaks for the request: without a keeper it has made nothing.
+func wasNeverBegun(in input) bool { return isEarly(in) && in.World.Keeping.Lost() }
+
+func saysEarly(in input) string {
+	_, message, _ := in.World.Rights.Refusal()
+	return message
+}
+
+func unproven(in input) (string, bool) { return in.World.Rights.Unsettled() }

@@ -47,6 +47,7 @@ func TestAReservedClaimIsLeft(t *testing.T) {
 func TestAnotherVolumeIsNoSuccess(t *testing.T) {
 	in := input{Obj: newRequest(), World: newBench().World(), Now: createdAt.Time}
 	in.Obj.Status.Phase, in.Obj.Status.Source = Restoring, snapshot().Resolved
+	in.World.Keeping.Sight = presence.Here
 	in.World.Claim = Claim{Sight: presence.Here, UID: "claim", Volume: Another}
 	if d := decideRestoring(in); d.On != GivenUp || d.Reason != capturev1.ReasonWrongVolume {
 		t.Errorf("%s %s", d.On, d.Reason)

@@ -89,7 +89,7 @@ func decideSource(in input) fsm.Decision {
 	switch {
 	case v.given():
 		return v.fire()
-	case in.World.Source.Sight == Ready:
+	case in.World.Source.Sight == Ready && in.World.Keeping.Sight == presence.Here:
 		return fsm.Save(ReasonRestoring).Because("%s", awaited(in, in.World.Source.Resolved))
 	}
 	return notLooked("captures", "what is to be restored")
@@ -113,6 +113,8 @@ func decideRehearsing(in input) fsm.Decision {
 			return v.fire()
 		case w.Rights.Sight == "":
 			return notLooked("keepers", "what the requester may do")
+		case w.Keeping.Lost():
+			return because(capturev1.ReasonArtifactLost, request.LostMessage).fire()
 		case w.Keeping.Sight != presence.Here:
 			return notLooked("keepers", "the ObjectKeeper of the request")
 		}

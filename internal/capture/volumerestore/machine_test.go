@@ -85,7 +85,10 @@ func safe(in input, s fsm.Step[*capturev1.VolumeRestoreRequest]) error {
 		_, deletes := e.(DeleteClaim)
 		_, ends := e.(DeleteProbe)
 		_, makes := e.(CreateProbe)
+		_, first := e.(CreateKeeper)
 		switch {
+		case first && w.Rights.Sight != request.Granted:
+			return errors.New("accepts a request of somebody who may not make it")
 		case makes && w.Rights.Sight != request.Granted:
 			return errors.New("runs a Job for somebody who may not")
 		case ends && w.Probe.Deleting:
@@ -100,6 +103,8 @@ func safe(in input, s fsm.Step[*capturev1.VolumeRestoreRequest]) error {
 		switch {
 		case h.Event == fsm.Created && w.Keeping.Sight == presence.Here:
 			return errors.New("begins again what had begun")
+		case h.To != CleaningUp && h.From != "" && h.From != CleaningUp && w.Rights.Sight == request.Early:
+			return errors.New("goes on for somebody whom nobody has checked")
 		case h.To == Restoring && w.Keeping.Sight != presence.Here:
 			return errors.New("lets the restorer begin before anything proves it")
 		case h.From == Preparing && h.To == Restoring && w.Rights.Sight != request.Granted:
@@ -151,6 +156,8 @@ var anyRights = []request.Rights{
 	{}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted}, {Sight: request.Granted},
 	{Sight: request.Denied, Why: "A rehearsal runs a Job, and ann may not create jobs.batch of namespace shop"},
 	{Sight: request.Unguarded, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
+	{Sight: request.Early, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev was not in force yet when the request was made"},
+	{Sight: request.Unproven, Why: "ValidatingAdmissionPolicy requester.capture.statecraft.dev is missing"},
 }
 
 func pick[V any](r *rand.Rand, from ...V) V { return from[r.IntN(len(from))] }

@@ -31,6 +31,7 @@ const (
 	DeadlineExceeded           = fsm.Event(capturev1.ReasonDeadlineExceeded) // it was not done in time
 	Forbidden                  = fsm.Event(capturev1.ReasonForbidden)        // an effect was refused, and would be again
 	ProbeRefused               = fsm.Event(capturev1.ReasonProbeRefused)     // the Job that looks may not be made
+	MadeTooEarly               = fsm.Event(capturev1.ReasonMadeTooEarly)     // nobody checked who made the request
 )
 
 // The reasons of waits and effects. Why a request ended is in the API.
@@ -72,10 +73,13 @@ var Machine = fsm.Machine[*capturev1.VolumeRestoreRequest, World]{
 		{Name: "captures", By: fsm.ByWatch},
 		{Name: "claims", By: fsm.ByWatch},
 		{Name: "keepers", By: fsm.ByWatch},
+		{Name: "policies", By: fsm.ByTimer, Every: recheck},
 	},
 	Rules: fsm.Rules[input]{
 		Start:  Pending,
 		Groups: []fsm.Group{{Name: "Working", Phases: []fsm.Phase{Pending, Preparing, Restoring, Rehearsing}}},
+		Guards: []fsm.Guard[input]{{On: MadeTooEarly, To: CleaningUp, When: isEarly, Say: saysEarly}},
+		Holds:  []fsm.Hold[input]{{Reason: capturev1.ReasonPolicyMissing, When: unproven, Wake: "policies", ClockRuns: true}},
 		Phases: map[fsm.Phase]fsm.Rule[input]{
 			Pending: {
 				Doc:    "Looking at what is to be restored: that it exists, is finished, may be restored here, and fits.",

@@ -23,11 +23,19 @@ func sourced(phase fsm.Phase, w World) bool {
 	return slices.Contains([]fsm.Phase{Restoring, Rehearsing, Succeeded}, phase) || phase == CleaningUp && w.Claim.Sight == presence.Here
 }
 
+// Checks says that a request in this phase was not begun: what is restored is not decided yet, whatever its status says.
+func Checks(phase fsm.Phase) bool { return phase == "" || phase == Pending || phase == Preparing }
+
+// isUnsourced says that the manager has not written yet what is restored.
+func isUnsourced(r *capturev1.VolumeRestoreRequest) bool {
+	return r.Status.Source == nil || Checks(r.Status.Phase)
+}
+
 // report notes what is restored once it is decided, what was made, and why a request is
 // given up while that must not be forgotten.
 func report(out *capturev1.VolumeRestoreRequest, in input, _ fsm.Pass) {
 	s, w := &out.Status, in.World
-	if s.Source == nil && w.Source.Sight == Ready && sourced(s.Phase, w) {
+	if isUnsourced(in.Obj) && w.Source.Sight == Ready && sourced(s.Phase, w) {
 		s.Source = w.Source.Resolved.DeepCopy()
 	}
 	if s.PVCRef == nil && w.Claim.bound() && (s.Phase == Rehearsing || s.Phase == Succeeded) {

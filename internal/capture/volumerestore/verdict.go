@@ -103,6 +103,8 @@ func modeOf(mode *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
 func troubled(in input) verdict {
 	c := in.World.Claim
 	switch {
+	case in.World.Keeping.Lost(): // nothing but the status says that it was begun
+		return because(capturev1.ReasonArtifactLost, request.LostMessage)
 	case c.Volume == "" && unpermitted(in).given(): // the volume was not made yet
 		return unpermitted(in)
 	case c.Sight == presence.Other:

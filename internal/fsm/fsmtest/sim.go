@@ -123,10 +123,7 @@ func (s *sim[T, W]) act(effects []fsm.Effect) (outcomes []fsm.Outcome) {
 		if s.strikes(crash) && i == s.fault.nth {
 			break
 		}
-		o := fsm.Outcome{Effect: e}
-		if s.fail != nil {
-			o.Err = s.fail(e)
-		}
+		o := fsm.Outcome{Effect: e, Err: s.refuse(e)}
 		if o.Err == nil && !(s.strikes(loseEffect) && i == s.fault.nth) {
 			s.perform(e)
 		}
@@ -138,6 +135,25 @@ func (s *sim[T, W]) act(effects []fsm.Effect) (outcomes []fsm.Outcome) {
 		}
 	}
 	return outcomes
+}
+
+// refuse is why an effect is not performed: a test says so, or the adapter, which sees what the pass does not.
+func (s *sim[T, W]) refuse(e fsm.Effect) error {
+	if s.fail != nil {
+		if err := s.fail(e); err != nil {
+			return err
+		}
+	}
+	if s.strikes(staleSelf) && isProven(e) {
+		return &fsm.Error{Class: fsm.Changed, Err: errors.New("the object has changed since it was decided upon")}
+	}
+	return nil
+}
+
+// isProven says that the adapter reads the object live before it performs an effect.
+func isProven(e fsm.Effect) bool {
+	proven, is := e.(fsm.Proven)
+	return is && proven.Evidence() != ""
 }
 
 // perform does an effect, and counts it if that changed the world.

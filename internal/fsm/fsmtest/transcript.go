@@ -189,7 +189,7 @@ func lane(key string) string {
 
 func (tr *transcript[T, W]) status() {
 	p := tr.obj.GetProgress()
-	fmt.Fprintf(&tr.out, "phase=%s waitingFor=%q\n", p.Phase, p.WaitingFor)
+	fmt.Fprintf(&tr.out, "phase=%s reason=%s waitingFor=%q\n", p.Phase, p.Reason, p.WaitingFor)
 	for _, c := range p.Conditions {
 		fmt.Fprintf(&tr.out, "%s=%s %s\n", c.Type, c.Status, strings.TrimSpace(c.Reason+" "+c.Message))
 	}

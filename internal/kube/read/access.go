@@ -21,3 +21,9 @@ type Access struct {
 	// Why says who may not do what, in words for a status: the same review has the same words.
 	Why string
 }
+
+// User is who somebody is, as the API server knows them.
+type User struct {
+	Name  string
+	Extra map[string][]string
+}

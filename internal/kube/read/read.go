@@ -37,6 +37,9 @@ var FromWatchCache = &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersio
 // Fields limits a list of the cache to objects with this value in an index.
 type Fields = client.MatchingFields
 
+// Shared lists objects of the cache as it holds them, and not copies: for who looks through many of them, and changes none.
+var Shared = client.UnsafeDisableDeepCopy
+
 // Limit limits a list to a page of so many objects.
 type Limit = client.Limit
 

@@ -123,7 +123,7 @@ func moved[T kube.Object[T]](was T, phase fsm.Phase) T {
 	at := metav1.NewTime(time.Date(2026, 5, 17, 9, 30, 15, 0, time.UTC))
 	*next.GetProgress() = meta.Progress{
 		Place:              meta.Place{Phase: phase, Since: at, Deadline: &at, HeldSince: &at, Failures: 2, RetryAt: &at},
-		ObservedGeneration: 1, WaitingFor: "Waiting for somebody.", MachineHash: "abc",
+		ObservedGeneration: 1, Reason: "Moved", WaitingFor: "Waiting for somebody.", MachineHash: "abc",
 		Conditions: []metav1.Condition{{Type: fsm.Ready, Status: metav1.ConditionFalse, Reason: "Moved", Message: "It moved.", LastTransitionTime: at}},
 		History:    []meta.Transition{{To: phase, Event: "Move", Reason: "Moved", Message: "It had to.", At: at}},
 	}

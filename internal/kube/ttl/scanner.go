@@ -25,6 +25,9 @@ type Kind struct {
 	List func() client.ObjectList
 	// End says how and when an object of the kind ended.
 	End func(client.Object) End
+	// Needed says that something still depends on an object that is due; nil is that nothing ever does. What it cannot find
+	// out is an error, and the object stays.
+	Needed func(context.Context, client.Object) (bool, error)
 }
 
 // Of is the kind of T. What is not a T has not ended.
@@ -128,11 +131,21 @@ func (s Scanner) sweep(ctx context.Context, k Kind, list client.ObjectList) erro
 		if at, ever := k.Terms.Due(k.End(obj)); !ever || s.Now().Before(at) {
 			continue
 		}
-		if err := s.Delete(ctx, obj, kube.SeenOf(obj)); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		s.Gone(k.Name)
+		errs = append(errs, s.remove(ctx, k, obj))
 	}
 	return errors.Join(errs...)
+}
+
+// remove deletes an object that is due, unless something still depends on it.
+func (s Scanner) remove(ctx context.Context, k Kind, obj client.Object) error {
+	if k.Needed != nil {
+		if needed, err := k.Needed(ctx, obj); needed || err != nil {
+			return err
+		}
+	}
+	if err := s.Delete(ctx, obj, kube.SeenOf(obj)); err != nil {
+		return err
+	}
+	s.Gone(k.Name)
+	return nil
 }

@@ -206,3 +206,20 @@ func TestAFailureOfOneDoesNotKeepTheOthers(t *testing.T) {
 		t.Errorf("counted %v, %v", b.counted, err)
 	}
 }
+
+// TestWhatIsNeededStays, and so does what the look for its users failed for.
+func TestWhatIsNeededStays(t *testing.T) {
+	b := newBench(t, interceptor.Funcs{}, volume("needed", metav1.ConditionFalse), volume("unclear", metav1.ConditionFalse), volume("free", metav1.ConditionFalse))
+	b.Kinds[0].Needed = func(_ context.Context, obj client.Object) (bool, error) {
+		if obj.GetName() == "unclear" {
+			return false, errors.New("the server is away")
+		}
+		return obj.GetName() == "needed", nil
+	}
+	if err := b.Scan(t.Context()); err == nil || !strings.Contains(err.Error(), "the server is away") {
+		t.Errorf("%v", err)
+	}
+	if diff := cmp.Diff([]string{"shop/free"}, b.deleted); diff != "" {
+		t.Error(diff)
+	}
+}

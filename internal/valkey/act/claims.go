@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
@@ -104,7 +105,7 @@ func (a Cluster) deleteClaim(ctx context.Context, c *valkeyv1.ValkeyCluster, e c
 	return a.Children.Delete(ctx, claim, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})
 }
 
-// growClaim: whether a volume can grow is for its storage class to say, and the API server refuses it otherwise.
+// growClaim asks for a larger volume. Whether it can grow is for its storage class to say, and the API server refuses it otherwise.
 func (a Cluster) growClaim(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.GrowClaim) error {
 	claim, err := a.claim(ctx, c, e.Name)
 	if err != nil || claim == nil || string(claim.UID) != e.UID {
@@ -112,5 +113,15 @@ func (a Cluster) growClaim(ctx context.Context, c *valkeyv1.ValkeyCluster, e clu
 	}
 	next := claim.DeepCopy()
 	next.Spec.Resources.Requests[corev1.ResourceStorage] = spec.VolumeSize(c)
-	return a.Children.Patch(ctx, claim, next)
+	err = a.Children.Patch(ctx, claim, next)
+	if apierrors.IsForbidden(err) && fsm.ReasonOf(err) == kube.ReasonRefused { // no quota, policy or webhook, and no right that lacks
+		return &fsm.Error{Class: fsm.Refused, Err: err, Reason: kube.ReasonRefused, Say: cannotGrow(claim)}
+	}
+	return err
+}
+
+func cannotGrow(claim *corev1.PersistentVolumeClaim) string {
+	const words = "The API server refuses to let the volume of claim %s grow, because StorageClass %q does not allow it: " +
+		"set allowVolumeExpansion in the class if its driver can resize volumes, or move the data to a cluster of another class."
+	return fmt.Sprintf(words, claim.Name, ptr.Deref(claim.Spec.StorageClassName, ""))
 }

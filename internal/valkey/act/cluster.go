@@ -98,7 +98,7 @@ func (a Cluster) change(ctx context.Context, c *valkeyv1.ValkeyCluster, effect f
 }
 
 // deletePod: if it were wrong, what the pod's server holds would be lost: so only this very
-// pod in this very version goes, in which no server had run, or one that said that it has nothing.
+// pod in this very version goes, in which no server had run, or one that said that it has nothing, or that a person gave up.
 func (a Cluster) deletePod(ctx context.Context, c *valkeyv1.ValkeyCluster, e cluster.DeletePod) error {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: e.Name}}
 	return a.Children.Delete(ctx, pod, kube.Seen{UID: types.UID(e.UID), ResourceVersion: e.Version})

@@ -53,7 +53,7 @@ func TestARestartBeginsInItsPlace(t *testing.T) {
 			mapper := apimeta.NewDefaultRESTMapper([]schema.GroupVersion{valkeyv1.GroupVersion})
 			mapper.Add(valkeyv1.GroupVersion.WithKind(kind.Kind), apimeta.RESTScopeNamespace)
 			server := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithObjects(tc.there...).WithReturnManagedFields().Build()
-			env := kube.Env{Client: server, Live: server, ReservationNamespace: "system"}
+			env := kube.Env{Client: server, Live: server, Namespace: "system"}
 			a := Cluster{Children: env.Writer("valkeycluster"), Places: env.Reservations(), Live: env.LiveReader()}
 			for range 2 {
 				if _, err := a.Act(t.Context(), web, cluster.BeginRestart{Place: 1, MakeUpgrade: cluster.MakeUpgrade{Name: "web-1", Image: "valkey"}}); err != nil {

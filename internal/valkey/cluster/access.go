@@ -13,6 +13,8 @@ import (
 type Access struct {
 	Missing bool   `json:"missing,omitempty"` // what the operator itself keeps is to be made
 	Doubt   string `json:"doubt,omitempty"`   // what is wrong with what the user brings
+	// Forbidden says that the manager may not read Secrets of the namespace.
+	Forbidden bool `json:"forbidden,omitempty"`
 	// Print tells the Secrets of one time from those of another; "" is not read, or none.
 	Print string `json:"print,omitempty"`
 	// Rotation is the number that the operator's own passwords were made for.
@@ -99,6 +101,13 @@ func noteAccess(out *valkeyv1.ValkeyCluster, w World) {
 	if _, silent := w.Nodes.Silent(); w.Access.Print != "" && w.Access.Work == Ended && !silent {
 		out.Status.Credentials = w.Access.Print
 	}
+}
+
+// waitForSecrets waits for a right that the platform team gives by namespace.
+func waitForSecrets(c *valkeyv1.ValkeyCluster) fsm.Decision {
+	return fsm.Wait(ReasonSecretsForbidden, "children").In(recheck).Because("The manager may not read Secrets of namespace %s; "+
+		"bind ClusterRole statecraft-valkey-secrets there to the manager's ServiceAccount statecraft-valkey, or list the namespace in "+
+		"areas.valkey.secretsIn of the chart.", c.Namespace)
 }
 
 // accessDoubt is what is wrong with what the user brings.

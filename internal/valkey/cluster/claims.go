@@ -49,12 +49,12 @@ func (e GrowClaim) String() string   { return "grow-claim " + e.Name }
 // within says that a claim is of a server that a cluster of this shape has.
 func (c Claim) within(s Shape) bool { return c.Shard < len(s) && c.Ordinal <= s[c.Shard] }
 
-// maintainClaims lets every server that the cluster has keep its volume, in the size of the spec, and no other.
+// maintainClaims lets every server that the cluster has keep its volume, and no other.
 func maintainClaims(in input) []fsm.Effect {
 	if in.World.Reservation.State == reserve.Others {
 		return nil
 	}
-	return slices.Concat(keepClaims(in), deleteReleasedClaims(in), growClaims(in))
+	return slices.Concat(keepClaims(in), deleteReleasedClaims(in))
 }
 
 // deleteReleasedClaims removes the claims of servers that were removed.
@@ -80,9 +80,12 @@ func keepClaims(in input) (effects []fsm.Effect) {
 
 func podOf(in input, c Claim) string { return fmt.Sprintf("%s-%d-%d", in.Obj.Name, c.Shard, c.Ordinal) }
 
-// growClaims asks for volumes as large as the spec has them.
+// growClaims asks for volumes as large as the spec has them. A class may refuse it for ever, so nothing comes after it.
 func growClaims(in input) (effects []fsm.Effect) {
 	w := in.World
+	if w.Reservation.State == reserve.Others {
+		return nil
+	}
 	for _, c := range w.Claims {
 		if c.Small && !c.Leaving && !c.Released && c.within(w.Shape) {
 			effects = append(effects, GrowClaim{c.Name, c.UID, c.Version})

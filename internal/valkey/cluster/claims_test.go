@@ -1,12 +1,17 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
+	"github.com/statecraft-dev/statecraft/internal/reserve"
 )
 
 // claimsOf are the claims of a cluster of a shape.
@@ -60,6 +65,41 @@ func TestWhichClaimsGo(t *testing.T) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// A storage class may refuse larger volumes for ever: what else an edit asks for is done before.
+func TestVolumesGrowLast(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	edited(&w, 1)
+	w.Claims = claimsOf(w.Shape)
+	w.Claims[0].Small = true
+	var got []string
+	for _, e := range maintain(input{Obj: c, World: w, Now: present}) {
+		got = append(got, e.String())
+	}
+	if strings.Join(got, ", ") != "make-upgrade web-template, grow-claim data-web-0-0" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Why volumes do not grow is in the status, in the words of who refuses it.
+func TestARefusedGrowthIsTold(t *testing.T) {
+	c, w := newCluster(), clone(made()[len(made())-1].world)
+	c.Status.Phase, c.Status.ObservedGeneration = Running, 1
+	w.Reservation.State = reserve.Free
+	w.Claims = claimsOf(w.Shape)
+	w.Claims[0].Small = true
+	in := input{Obj: c, World: w, Now: present}
+	step, err := Machine.Step(in)
+	if err != nil || len(step.Decision.Do) != 1 {
+		t.Fatalf("%v: %v", step.Decision.Do, err)
+	}
+	const words = "The class does not allow it."
+	refused := fsm.Outcome{Effect: step.Decision.Do[0], Err: &fsm.Error{Class: fsm.Refused, Err: errors.New("forbidden"), Reason: "Refused", Say: words}}
+	out := Machine.Reduce(in, step, []fsm.Outcome{refused}).Obj
+	if ready := apimeta.FindStatusCondition(out.Status.Conditions, fsm.Ready); ready.Status != metav1.ConditionFalse || ready.Reason != "Refused" || ready.Message != words {
+		t.Errorf("Ready is %+v", ready)
 	}
 }
 

@@ -61,7 +61,16 @@ func unreached(in input, d fsm.Decision) (fsm.Reason, string) {
 	if _, other := rotation(in); other {
 		return ReasonApplyingAccess, "The manager makes new passwords and tells the servers of them."
 	}
-	return unappliedEdit(in)
+	return toldEdit(in, d)
+}
+
+// toldEdit says that a child is not as the spec asks for, in the words of who refuses it if somebody does.
+func toldEdit(in input, d fsm.Decision) (fsm.Reason, string) {
+	reason, why := unappliedEdit(in)
+	if reason != "" && in.Obj.Status.Failures > 0 && d.Reason != ReasonClusterHealthy {
+		return d.Reason, d.Message
+	}
+	return reason, why
 }
 
 // unappliedEdit says that a child is not as the spec asks for.

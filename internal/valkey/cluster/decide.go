@@ -29,6 +29,9 @@ func decidePending(in input) fsm.Decision {
 	if c, taken := w.foreign(); taken {
 		return waitForName(c)
 	}
+	if w.Access.Forbidden {
+		return waitForSecrets(in.Obj)
+	}
 	if w.Access.Doubt != "" {
 		return fsm.Wait(ReasonCredentialsMissing, "children").In(recheck).Because("%s", accessDoubt(w))
 	}

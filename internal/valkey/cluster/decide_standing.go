@@ -87,9 +87,22 @@ func decideDegraded(in input) fsm.Decision {
 	if effects := applyAsks(in); len(effects) > 0 {
 		return fsm.Do(ReasonUpgrading, effects...).Because(degraded, doubt)
 	}
-	if repairs, is := repairStoppedShards(in); is {
+	if repairs, is := repair(in); is {
 		return repairs
 	}
+	return awaitRepair(in, doubt)
+}
+
+// repair brings shards that do not run to the edited spec.
+func repair(in input) (fsm.Decision, bool) {
+	if repairs, is := repairStoppedShards(in); is {
+		return repairs, true
+	}
+	return replaceSilentShard(in)
+}
+
+// awaitRepair says what keeps the cluster degraded, and who must act, the worst first.
+func awaitRepair(in input, doubt string) fsm.Decision {
 	majority, gone := majorityLost(in)
 	if gone && takeoverCommand(in, in.World.Nodes.Owners()) != "" { // something is left, which a person can bring back
 		return waitAndMaintain(in, ReasonMajorityLost, majority)
@@ -102,6 +115,9 @@ func decideDegraded(in input) fsm.Decision {
 	}
 	if scales, pending := scale(in); pending && !scales.Waits() && approved(in) {
 		return scales
+	}
+	if words, is := askToReplace(in); is {
+		return waitAndMaintain(in, ReasonNotApproved, words)
 	}
 	return waitAndMaintain(in, ReasonNodesMissing, fmt.Sprintf(degraded, doubt)+podTrouble(in.World)+drainHint(in))
 }
@@ -155,7 +171,8 @@ func maintain(in input) (effects []fsm.Effect) {
 	effects = append(effects, applySettings(in)...)
 	upgrades, _ := requestUpgrade(in)
 	effects = append(effects, upgrades...)
-	return append(effects, releasePlaces(in)...)
+	effects = append(effects, releasePlaces(in)...)
+	return append(effects, growClaims(in)...)
 }
 
 // healthySummary is the reason and message of a healthy cluster.

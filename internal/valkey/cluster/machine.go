@@ -64,6 +64,7 @@ var Machine = fsm.Machine[*valkeyv1.ValkeyCluster, World]{
 	Kind:       "ValkeyCluster",
 	Reflex:     reflex,
 	Conditions: conditions,
+	Evident:    []string{valkeyv1.Available},
 	Report:     report,
 	Wakes: []fsm.Wake{
 		{Name: "pods", By: fsm.ByWatch},

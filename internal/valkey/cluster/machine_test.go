@@ -223,7 +223,7 @@ func mishap(r *rand.Rand, w *World) {
 			w.Children[i].Template = Closed
 		}
 	case 12:
-		w.Access = pick(r, Access{Missing: true}, Access{Doubt: "Secret web-app does not exist"})
+		w.Access = pick(r, Access{Missing: true}, Access{Doubt: "Secret web-app does not exist"}, Access{Forbidden: true})
 	case 11:
 		anyUpgrade(r, w)
 	case 3:

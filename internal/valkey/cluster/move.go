@@ -51,10 +51,16 @@ func move(in input, shards int) (fsm.Decision, bool) {
 	return fsm.Do(ReasonMoving, MoveSlots{shards, places(w.Nodes)}).Because("%s", words), true
 }
 
+// Evicts says that servers that are full drop keys, instead of refusing writes.
+func Evicts(c *valkeyv1.ValkeyCluster) bool {
+	policy, set := c.Spec.Config["maxmemory-policy"]
+	return set && policy != "noeviction"
+}
+
 // wouldExceedMemory is a primary that stays and would get more than it may hold, which is refused to
 // clients of every shard then. Where servers evict, that is what was asked for.
 func wouldExceedMemory(in input, shards int) (n topology.Node, share int64, is bool) {
-	if policy, set := in.Obj.Spec.Config["maxmemory-policy"]; set && policy != "noeviction" || shards >= len(in.World.Shape) {
+	if Evicts(in.Obj) || shards >= len(in.World.Shape) {
 		return n, 0, false
 	}
 	var stay []topology.Node

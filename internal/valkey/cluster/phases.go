@@ -60,6 +60,7 @@ const (
 	ReasonPaused             fsm.Reason = "Paused"             // spec.paused is set
 	ReasonReservedByOther    fsm.Reason = "ReservedByOther"    // another operation works on the cluster
 	ReasonReserving          fsm.Reason = "Reserving"          // taking back the cluster's reservation
+	ReasonSecretsForbidden   fsm.Reason = "SecretsForbidden"   // the manager may not read Secrets of the cluster's namespace
 	ReasonCredentialsMissing fsm.Reason = "CredentialsMissing" // a Secret that the spec names is missing, or not as it should be
 	ReasonNameTaken          fsm.Reason = "NameTaken"          // an object of another owner has the name of a child
 	ReasonApplying           fsm.Reason = "Applying"           // children are being applied

@@ -15,15 +15,14 @@ import (
 // that were made by another. Volumes stay; of what was in memory only, nothing is left in a container that has ended.
 func repairStoppedShards(in input) (fsm.Decision, bool) {
 	w := in.World
-	reserved := w.Reservation.State != reserve.Free && w.Reservation.State != reserve.Ours
-	if !w.Formed || in.Obj.Spec.Paused || reserved || w.Upgrade != nil || len(w.Nodes) != w.Shape.Nodes() {
+	if !w.Formed || in.Obj.Spec.Paused || len(w.Nodes) != w.Shape.Nodes() {
 		return fsm.Decision{}, false
 	}
 	var effects []fsm.Effect
 	for _, c := range statefulSets(w) {
 		shard := w.Nodes.Shard(c.Shard)
 		switch {
-		case !stopped(shard):
+		case !stopped(shard) || !mayRepair(in, c.Shard):
 		case !c.Current:
 			image, _ := wantedImage(in)
 			effects = append(effects, ApplyChild{Child: c.Ref, UID: c.UID, Shard: c.Shard, Replicas: w.Shape[c.Shard], Image: image})
@@ -35,6 +34,28 @@ func repairStoppedShards(in input) (fsm.Decision, bool) {
 		return fsm.Decision{}, false
 	}
 	return fsm.Do(ReasonRepairing, effects...).Because("The manager brings pods that cannot run to the edited spec."), true
+}
+
+// mayRepair says that nobody else is at work on a shard. An upgrade of this very spec that has not come to it waits for the
+// slots of the shard, wherever it is: it would bring the shard to the same template.
+func mayRepair(in input, shard int) bool {
+	w := in.World
+	if w.Upgrade == nil {
+		return w.Reservation.State == reserve.Free || w.Reservation.State == reserve.Ours
+	}
+	return leavesToUs(in, shard, upgradeWorking)
+}
+
+// leavesToUs says that the upgrade that has the cluster is its own, to this very spec, in one of these phases, and has not
+// come to a shard.
+func leavesToUs(in input, shard int, phases ...string) bool {
+	w, name := in.World, ownName(in)
+	if w.Upgrade == nil || w.Upgrade.Name != name {
+		return false
+	}
+	under := slices.ContainsFunc(w.Own, func(u OwnUpgrade) bool { return u.Name == name && slices.Contains(phases, u.Phase) })
+	asked := slices.ContainsFunc(w.Upgrade.Asks, func(a Ask) bool { return a.Shard == shard })
+	return under && !asked
 }
 
 // toRepair says that no server of a shard runs. No upgrade could begin, and it would keep the shard from being repaired.

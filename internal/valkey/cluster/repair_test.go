@@ -62,6 +62,30 @@ func TestAnEditReachesAShardThatStopped(t *testing.T) {
 		"an upgrade of an older spec waits for it": {also(stoppedShard, func(_ *valkeyv1.ValkeyCluster, w *World) {
 			w.Reservation.State, w.Upgrade, w.Own = reserve.Others, &Upgrade{Name: "web-older"}, []OwnUpgrade{{Name: "web-older", UID: "u"}}
 		}), "delete-upgrade web-older", Degraded},
+		"the upgrade to this spec waits for it": {also(stoppedShard, func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Reservation.State, w.Upgrade = reserve.Others, &Upgrade{Name: "web-template"}
+			w.Own = []OwnUpgrade{{Name: "web-template", UID: "u", Phase: "PreChecks"}}
+		}), "delete-upgrade web-template", Degraded},
+		"the upgrade to this spec has begun": {also(stoppedShard, func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Reservation.State, w.Upgrade = reserve.Others, &Upgrade{Name: "web-template"}
+			w.Own = []OwnUpgrade{{Name: "web-template", UID: "u", Phase: "InProgress"}}
+		}), "apply StatefulSet web-1", Degraded},
+		"the upgrade to this spec works on another shard, which waits for it": {also(stoppedShard, func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Reservation.State, w.Upgrade = reserve.Others, &Upgrade{Name: "web-template", Asks: []Ask{{Shard: 0, Template: w.Template}}}
+			w.Own = []OwnUpgrade{{Name: "web-template", UID: "u", Phase: "InProgress"}}
+		}), "apply StatefulSet web-1", Degraded},
+		"the same, and pods are to be made anew": {also(applied, func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Reservation.State, w.Upgrade = reserve.Others, &Upgrade{Name: "web-template", Asks: []Ask{{Shard: 0, Template: w.Template}}}
+			w.Own = []OwnUpgrade{{Name: "web-template", UID: "u", Phase: "InProgress"}}
+		}), "delete-pod web-1-0, delete-pod web-1-1", Degraded},
+		"the upgrade to this spec works on it": {also(stoppedShard, func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Reservation.State, w.Upgrade = reserve.Others, &Upgrade{Name: "web-template", Asks: []Ask{{Shard: 1, Template: "of before"}}}
+			w.Own = []OwnUpgrade{{Name: "web-template", UID: "u", Phase: "InProgress"}}
+		}), "", Degraded},
+		"the upgrade to this spec goes back": {also(stoppedShard, func(_ *valkeyv1.ValkeyCluster, w *World) {
+			w.Reservation.State, w.Upgrade = reserve.Others, &Upgrade{Name: "web-template"}
+			w.Own = []OwnUpgrade{{Name: "web-template", UID: "u", Phase: "RollingBack"}}
+		}), "", Degraded},
 		"they are what the spec asks for": {also(applied, func(_ *valkeyv1.ValkeyCluster, w *World) { w.Nodes[2].Outdated, w.Nodes[3].Outdated = false, false }),
 			"", Degraded},
 	})

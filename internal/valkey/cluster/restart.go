@@ -90,8 +90,13 @@ func unfit(in input) restart {
 	return waits
 }
 
-// completed is the phase of an upgrade that did what it was made for.
-const completed = "Completed"
+// Phases of an upgrade: in the first two it has changed nothing, in the last it has done what it was made for.
+const (
+	upgradeWaits   = "Pending"
+	upgradeChecks  = "PreChecks"
+	upgradeWorking = "InProgress"
+	completed      = "Completed"
+)
 
 // outOfTime is a restart that waits for a window. One that has begun goes on.
 func outOfTime(in input) restart {

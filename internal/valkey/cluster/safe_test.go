@@ -76,8 +76,8 @@ func safeWriter(in input, e fsm.Effect) error {
 		i := slices.IndexFunc(w.Nodes, func(n topology.Node) bool { return n.Name == d.Name && n.UID == d.UID && n.UID != "" })
 		neverRan := i >= 0 && !w.Formed && w.Nodes[i].NeverRan && w.Reservation.State == reserve.Ours
 		lost := i >= 0 && w.Nodes[i].DataMissing && slices.Contains(lostShards(in), w.Nodes[i].Shard) && in.Obj.Spec.OnTotalLoss == valkeyv1.RecreateOnTotalLoss && !in.Obj.Spec.Persistence.Enabled
-		repaired := i >= 0 && shardRests(w, w.Nodes[i].Shard) && w.Nodes[i].Outdated && w.Reservation.State != reserve.Others
-		if !neverRan && !lost && !repaired || w.Nodes[i].Server != nil {
+		repaired := i >= 0 && shardRests(w, w.Nodes[i].Shard) && w.Nodes[i].Outdated && (w.Reservation.State != reserve.Others || followsSpec(in))
+		if !neverRan && !lost && !repaired && !approvedToReplace(in, d) || w.Nodes[i].Server != nil {
 			return errors.New("deletes a pod in which something may be")
 		}
 	}
@@ -86,7 +86,7 @@ func safeWriter(in input, e fsm.Effect) error {
 		if c.Foreign || a.UID != c.UID {
 			return errors.New("applies over somebody else's object")
 		}
-		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && !a.Keep && !unchanged(w, c, a) && !shardRests(w, c.Shard) {
+		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && !a.Keep && !unchanged(w, c, a) && !shardRests(w, c.Shard) && !approvedToReplace(in, a) {
 			return errors.New("changes what a formed cluster runs")
 		}
 		if w.Formed && c.Kind == KindStatefulSet && c.UID != "" && a.Replicas < w.Shape[c.Shard] {
@@ -94,6 +94,28 @@ func safeWriter(in input, e fsm.Effect) error {
 		}
 	}
 	return nil
+}
+
+// approvedToReplace says that a person approved that the pods of a silent shard are replaced, and that this is about it.
+func approvedToReplace(in input, e fsm.Effect) bool {
+	s, is := findSilentShard(in)
+	if !is || in.Obj.Annotations[valkeyv1.ApproveAnnotation] != s.token {
+		return false
+	}
+	switch e := e.(type) {
+	case ApplyChild:
+		return e.Child == s.child.Ref
+	case DeletePod:
+		return !s.edited && slices.ContainsFunc(s.pods, func(n topology.Node) bool { return n.UID == e.UID && n.Outdated })
+	}
+	return false
+}
+
+// followsSpec says that the upgrade that has the cluster is its own, and to the very spec.
+func followsSpec(in input) bool {
+	return in.World.Upgrade != nil && slices.ContainsFunc(in.World.Own, func(u OwnUpgrade) bool {
+		return u.Name == in.World.Upgrade.Name && u.Name == ownName(in) && u.Phase == upgradeWorking
+	})
 }
 
 // shardRests says that no server of a shard runs, or is about to.
@@ -157,6 +179,8 @@ func operates(in input, e fsm.Effect) bool {
 	switch e := e.(type) {
 	case Forget: // who is gone, or has to go by the wish of whoever has the reservation
 		return sendsAway(in, e)
+	case DeletePod: // of a shard that stopped, for which an upgrade to the same spec waits
+		return !followsSpec(in) && !approvedToReplace(in, e)
 	case ApplyChild, MarkFormed, SetNodeTimeout, MakeUpgrade, BeginRestart, DeleteUpgrade: // also what a standing cluster does for itself
 		return false
 	case reserve.Release:

@@ -100,14 +100,20 @@ func shardsToRelabel(w World) []Child {
 }
 
 // removeFormerUpgrades removes the upgrades that the spec asked for before: one that has ended would be taken for the answer when
-// the same is asked again, and one that is under way brings servers to what the spec no longer asks for.
+// the same is asked again, and one that is under way brings servers to what the spec no longer asks for. That of this
+// spec is removed, too, if a shard stopped before it began: it waits for that shard, and keeps it from being repaired.
 func removeFormerUpgrades(in input, name string) (effects []fsm.Effect) {
 	for _, u := range in.World.Own {
-		if u.Name != name && (u.Ended || mayRestart(in)) {
+		if former := u.Name != name && (u.Ended || mayRestart(in)); former || toRepair(in.World) && u.unbegun() {
 			effects = append(effects, DeleteUpgrade{u.Name, u.UID, u.Version})
 		}
 	}
 	return effects
+}
+
+// unbegun says that an upgrade has changed nothing.
+func (u OwnUpgrade) unbegun() bool {
+	return u.Phase == "" || u.Phase == upgradeWaits || u.Phase == upgradeChecks
 }
 
 // requestUpgrade makes the upgrade that the spec asks for, and removes those that it asked for before.

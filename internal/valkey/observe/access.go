@@ -22,7 +22,15 @@ import (
 
 // access looks at the Secrets that pods will need. They are read live: Secrets of all the
 // cluster are nothing to keep in memory.
-func (o Cluster) access(ctx context.Context, c *valkeyv1.ValkeyCluster) (a cluster.Access, err error) {
+func (o Cluster) access(ctx context.Context, c *valkeyv1.ValkeyCluster) (cluster.Access, error) {
+	a, err := o.secrets(ctx, c)
+	if apierrors.IsForbidden(err) {
+		return cluster.Access{Forbidden: true}, nil
+	}
+	return a, err
+}
+
+func (o Cluster) secrets(ctx context.Context, c *valkeyv1.ValkeyCluster) (a cluster.Access, err error) {
 	if c.Spec.Auth != nil {
 		if err := o.own(ctx, c, spec.AccessName(c), &a); err != nil || a.Doubt != "" {
 			return a, err

@@ -44,10 +44,10 @@ func (o Cluster) claims(ctx context.Context, c *valkeyv1.ValkeyCluster) (claims 
 	return claims, nil
 }
 
-// smaller says that less was asked for than the spec asks for by now.
+// smaller says that less was asked for than the spec asks for by now. A claim that is not bound yet cannot be changed.
 func smaller(p *corev1.PersistentVolumeClaim, c *valkeyv1.ValkeyCluster) bool {
 	is := p.Spec.Resources.Requests[corev1.ResourceStorage]
-	return is.Cmp(spec.VolumeSize(c)) < 0
+	return p.Status.Phase == corev1.ClaimBound && is.Cmp(spec.VolumeSize(c)) < 0
 }
 
 // resizing is why a volume is not yet as large as was asked for, in the words of the condition; "" is that it is.

@@ -5,6 +5,7 @@ package observe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -61,9 +62,8 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	if err != nil {
 		return w, err
 	}
-	w.Shape = cluster.Wanted(c)
-	if w.Formed {
-		w.Shape = recorded(c, shards)
+	if w.Shape, err = o.shape(ctx, c, w.Formed, shards); err != nil {
+		return w, err
 	}
 	if w.Reservation, w.Upgrade, err = o.reservation(ctx, c); err != nil {
 		return w, err
@@ -92,6 +92,14 @@ func (o Cluster) Observe(ctx context.Context, c *valkeyv1.ValkeyCluster) (w clus
 	}
 	w.Children, err = o.children(ctx, c, w)
 	return w, err
+}
+
+// shape is that of a formed cluster as it is recorded, and of a new one as the spec asks for.
+func (o Cluster) shape(ctx context.Context, c *valkeyv1.ValkeyCluster, formed bool, shards map[string]*appsv1.StatefulSet) (cluster.Shape, error) {
+	if !formed {
+		return cluster.Wanted(c), nil
+	}
+	return o.recorded(ctx, c, shards)
 }
 
 // migration is what is known of the work that moves slots.
@@ -145,6 +153,32 @@ func (o Cluster) shards(ctx context.Context, c *valkeyv1.ValkeyCluster, formed b
 		return shards, nil
 	}
 	return shards, o.unlabelledShards(ctx, c, shards)
+}
+
+// recorded is the shape of a cluster that was formed. A shard whose StatefulSet is missing is as wide as the pods that
+// it left: one that is made anew with less would remove servers.
+func (o Cluster) recorded(ctx context.Context, c *valkeyv1.ValkeyCluster, shards map[string]*appsv1.StatefulSet) (cluster.Shape, error) {
+	shape := recorded(c, shards)
+	if len(shards) == 0 || len(shards) >= len(shape) {
+		return shape, nil
+	}
+	pods, err := podsOf(ctx, o.Cached, read.Key{Namespace: c.Namespace, Name: c.Name})
+	if err != nil {
+		return nil, err
+	}
+	of := record{formed: true, shards: shards}
+	for i := range shape {
+		if shards[spec.ShardName(c, i)] != nil {
+			continue
+		}
+		for j := shape[i] + 1; j <= maxReplicas; j++ {
+			name := spec.PodName(c, i, j)
+			if slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Name == name && belongs(&p, of, c, i) }) {
+				shape[i] = j
+			}
+		}
+	}
+	return shape, nil
 }
 
 // recorded is the shape of a cluster that was formed: the StatefulSets that exist

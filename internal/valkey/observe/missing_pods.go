@@ -10,7 +10,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
-	"github.com/statecraft-dev/statecraft/internal/podstate"
+	"github.com/statecraft-dev/statecraft/internal/podstate/diagnosis"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 )
@@ -32,7 +32,7 @@ func (o Cluster) explainMissingPods(ctx context.Context, c *valkeyv1.ValkeyClust
 		return // these are words for people: a cluster that lacks a pod is looked after without them
 	}
 	for _, i := range missing {
-		nodes[i].Trouble = podstate.OfMissing(c.Namespace, nodes[i].Name, events.Items, time.Now())
+		nodes[i].Trouble = diagnosis.OfMissing(c.Namespace, nodes[i].Name, events.Items, time.Now())
 	}
 }
 

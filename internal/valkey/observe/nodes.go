@@ -12,11 +12,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
-	"github.com/statecraft-dev/statecraft/internal/podstate"
+	"github.com/statecraft-dev/statecraft/internal/podstate/diagnosis"
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/internal/valkey/spec"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
@@ -46,7 +47,7 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, of record
 		shard := of.shards[spec.ShardName(c, i)]
 		for j := range 1 + replicas {
 			n := topology.Node{Pod: topology.Pod{Name: spec.PodName(c, i, j), Shard: i, Ordinal: j}}
-			if p := cmp.Or(byName[n.Name], unlabelled[n.Name]); p == nil || shard == nil || !child.OwnedBy(p, shard.UID) {
+			if p := cmp.Or(byName[n.Name], unlabelled[n.Name]); p == nil || !belongs(p, of, c, i) {
 				n.Stray = unlabelled[n.Name] != nil
 			} else if n, err = o.node(ctx, n, p, shard, answers); err != nil {
 				return nil, err
@@ -58,11 +59,30 @@ func (o Cluster) nodes(ctx context.Context, c *valkeyv1.ValkeyCluster, of record
 	return nodes, nil
 }
 
+// belongs says that a pod is one of its shard: that its StatefulSet controls it, or will. A pod that lost its StatefulSet
+// runs on, and whoever took its server for gone would promote a replica beside it.
+func belongs(p *corev1.Pod, of record, c *valkeyv1.ValkeyCluster, shard int) bool {
+	s, by := of.shards[spec.ShardName(c, shard)], metav1.GetControllerOf(p)
+	labelled := p.Labels[valkeyv1.ClusterLabel] == c.Name && p.Labels[valkeyv1.ShardLabel] == strconv.Itoa(shard)
+	switch {
+	case s != nil && child.OwnedBy(p, s.UID):
+		return true
+	case !of.formed || !labelled:
+		return false
+	case by == nil: // it is adopted
+		return true
+	}
+	return s == nil && by.Kind == cluster.KindStatefulSet && by.Name == spec.ShardName(c, shard)
+}
+
 // node is a pod of a shard and what answers at its address.
 func (o Cluster) node(ctx context.Context, n topology.Node, p *corev1.Pod, shard *appsv1.StatefulSet, answers Answers) (topology.Node, error) {
 	n.Pod = podFacts(n.Pod, p)
 	n.Server, n.Stranger = answers.of(p)
 	n.Refused = answers.Refused[n.Addr] && spec.ListensAlone(p) && !o.AwaitKubelet
+	if shard == nil {
+		return n, nil
+	}
 	outdated, err := o.outdated(ctx, p, shard)
 	n.Outdated = outdated
 	return n, err
@@ -152,7 +172,7 @@ func podsOf(ctx context.Context, cached read.Reader, key read.Key) ([]corev1.Pod
 }
 
 func podFacts(at topology.Pod, p *corev1.Pod) topology.Pod {
-	at.UID, at.Addr, at.Host, at.Trouble = string(p.UID), addrOf(p), p.Spec.NodeName, podstate.Of(p)
+	at.UID, at.Addr, at.Host, at.Trouble = string(p.UID), addrOf(p), p.Spec.NodeName, diagnosis.Of(p)
 	at.Version, at.NeverRan = p.ResourceVersion, neverRan(p)
 	if over := ended(p); over != nil {
 		at.Ended, at.EndedAt, at.DataMissing = true, max(0, over.FinishedAt.Unix()), over.ExitCode == topology.ExitDataMissing

@@ -57,7 +57,10 @@ func (o Upgrade) Observe(ctx context.Context, u *valkeyv1.ValkeyUpgrade) (w upgr
 	if err != nil {
 		return w, err
 	}
-	shape := recorded(c, sets)
+	shape, err := of.recorded(ctx, c, sets)
+	if err != nil {
+		return w, err
+	}
 	for i, replicas := range shape {
 		w.Shards = append(w.Shards, shardFacts(i, spec.ShardName(c, i), replicas, sets[spec.ShardName(c, i)]))
 	}

@@ -30,7 +30,7 @@ func ProveDeleteBroken(n topology.Nodes, pod string, lag int64) (proof PodProof,
 	if doubt != "" {
 		return nil, doubt
 	}
-	seen := fmt.Sprintf("%s does not answer, and nobody sees slots at it; %d other copies of its shard are in sync; %d slots are served", pod, copies, topology.TotalSlots)
+	seen := fmt.Sprintf("%s does not answer, and no server sees slots at it; %d other copies of its shard are in sync; %d slots are served", pod, copies, topology.TotalSlots)
 	return podProof{evidenceOf(seen, Pod(m.Name, m.UID))}, ""
 }
 

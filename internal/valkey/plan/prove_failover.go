@@ -46,7 +46,7 @@ func ProveForcedFailover(n topology.Nodes, to string, endedFor time.Duration) (p
 	}
 	end := "has ended"
 	if slices.ContainsFunc(shard, topology.Node.RefusesConnections) {
-		end = "refuses connections, and nobody has one to it"
+		end = "refuses connections, and no server has one to it"
 	}
 	seen := fmt.Sprintf("its primary %s; %s is the best of %d copies, at %d, and a majority of primaries answers", end, candidate.Name, copies, candidate.Server.Offset)
 	return failoverProof{evidence: evidenceOf(seen, Server(to)), forced: true}, ""
@@ -70,7 +70,7 @@ func whyNotNewest(shard topology.Nodes, candidate topology.Node, endedFor time.D
 	case best.ID != candidate.Server.ID:
 		return 0, fmt.Sprintf("%s has more of its primary than %s", best.ID, candidate.Name)
 	case candidate.Server.Synced && !ended:
-		return 0, candidate.Name + " has a link to its primary, and nobody is known to have ended"
+		return 0, candidate.Name + " has a link to its primary, and no primary is known to have ended"
 	case !candidate.Server.Synced && lost > endedFor+Slack:
 		return 0, fmt.Sprintf("%s lost its link %s ago, and its primary ended %s ago", candidate.Name, lost, endedFor)
 	}

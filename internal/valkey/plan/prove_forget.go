@@ -21,7 +21,7 @@ func ProveForget(n topology.Nodes, id string) (proof ForgetProof, doubt string) 
 	if doubt, quorum := n.Quorum(); !quorum {
 		return nil, doubt
 	}
-	seen := id + ": nobody answers to it, and no server sees slots or a replica of it"
+	seen := id + ": no server answers to it, and none sees slots or a replica of it"
 	return forgetProof{evidenceOf(seen, Server(id))}, ""
 }
 

@@ -27,7 +27,7 @@ func ProveForgetSlotOwner(n topology.Nodes, id string) (proof ForgetSlotOwnerPro
 	if !emptyShard(n) {
 		return nil, "there is no shard without anything"
 	}
-	seen := fmt.Sprintf("%s: all answer, nobody to it, nobody follows it, and a shard came back empty", id)
+	seen := fmt.Sprintf("%s: every server answers, none bears it or follows it, and a shard came back empty", id)
 	return forgetSlotOwnerProof{evidenceOf(seen, Server(id))}, ""
 }
 

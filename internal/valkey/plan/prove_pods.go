@@ -74,7 +74,7 @@ func otherCopies(n topology.Nodes, but topology.Node, lag int64) (copies int, do
 	shard := n.Shard(but.Shard)
 	owner, found := shard.Owner()
 	if !found {
-		return 0, fmt.Sprintf("nobody owns the slots of shard %d", but.Shard)
+		return 0, fmt.Sprintf("no server owns the slots of shard %d", but.Shard)
 	}
 	for _, m := range shard {
 		if m.Name == but.Name {

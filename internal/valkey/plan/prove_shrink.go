@@ -46,6 +46,6 @@ func ProveShrink(n topology.Nodes, leaving []string, lag int64) (proof ShrinkPro
 	if id, by, found := stay.UnknownServer(); found {
 		return nil, fmt.Sprintf("%s still lists %s", by.Name, id)
 	}
-	seen := fmt.Sprintf("%d nodes stay, serve %d slots and know nobody else; %d that go hold nothing else", len(stay), topology.TotalSlots, len(leaving))
+	seen := fmt.Sprintf("%d nodes stay, serve %d slots and know no other node; %d that go hold nothing else", len(stay), topology.TotalSlots, len(leaving))
 	return shrinkProof{evidenceOf(seen, pods(n, leaving)...)}, ""
 }

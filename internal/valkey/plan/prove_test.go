@@ -185,7 +185,7 @@ func TestProveForcedFailoverFromOneThatRefuses(t *testing.T) {
 	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveForcedFailover(n, id(1), 0)) })
 	n := sound()
 	refuses(n)
-	if p, _ := ProveForcedFailover(n, id(1), 0); !strings.Contains(Evidence(p), "refuses connections, and nobody has one to it") {
+	if p, _ := ProveForcedFailover(n, id(1), 0); !strings.Contains(Evidence(p), "refuses connections, and no server has one to it") {
 		t.Error(Evidence(p))
 	}
 }
@@ -281,7 +281,7 @@ func TestProveDeletePod(t *testing.T) {
 		"nobody owns slots of its shard": {change: func(n topology.Nodes) {
 			n[0].Server.View[0].Slots = ""
 			n[2].Server.View[2].Slots = topology.Share(1, 3).With(topology.Share(0, 3))
-		}, doubt: "nobody owns the slots of shard 0"},
+		}, doubt: "no server owns the slots of shard 0"},
 	}, func(n topology.Nodes) (Proof, string) { return plainly(ProveDeletePod(n, "web-0-1", 10)) })
 	prove(t, Pod("web-0-0", id(0)), map[string]proofCase{
 		"a primary": {change: func(topology.Nodes) {}, doubt: "web-0-0 is a primary and holds"},

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -85,7 +86,7 @@ func Nodes(t testing.TB, n int, parts ...bed.Part) *bed.Bed {
 	return b
 }
 
-// Namespace makes a namespace for one test and deletes it afterwards.
+// Namespace makes a namespace for one test and deletes it afterwards, unless the test has.
 func Namespace(t testing.TB, b *bed.Bed) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(b.Config())
@@ -99,7 +100,7 @@ func Namespace(t testing.TB, b *bed.Bed) string {
 	}
 	t.Cleanup(func() {
 		err := client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{})
-		if err != nil {
+		if err != nil && !apierrors.IsNotFound(err) {
 			t.Errorf("delete namespace of test: %v", err)
 		}
 	})

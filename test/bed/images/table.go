@@ -11,6 +11,10 @@ const (
 	Valkey91 = "bed.local/valkey:9.1"
 	// ValkeyNode is what the manager runs in every pod of area valkey, unless it is told otherwise.
 	ValkeyNode = "statecraft.local/valkey-node:dev"
+	// Action performs the actions of area remediation, unless the manager is told otherwise.
+	Action = "statecraft.local/action:dev"
+	// Function is what a class of functions runs in tests.
+	Function = "bed.local/function:1"
 )
 
 // published are the names under which the world knows an image. Docs and samples print these, and the bed
@@ -34,6 +38,8 @@ func Names(tag string) []string {
 var programs = map[string]string{
 	Pause:      "./test/bed/images/pause",
 	ValkeyNode: "./cmd/statecraft-valkey-node",
+	Action:     "./cmd/statecraft-action",
+	Function:   "./test/bed/images/function",
 }
 
 // recipes makes every image but those of the repository's own programs.
@@ -47,7 +53,7 @@ var recipes = map[string]recipe{
 // core are the images that tests of every change need, the small ones first; full are those
 // that only LEVEL=full needs.
 var (
-	core = []string{Pause, Busybox, ValkeyNode, Valkey80, Valkey81, Valkey91}
+	core = []string{Pause, Busybox, ValkeyNode, Action, Function, Valkey80, Valkey81, Valkey91}
 	full []string
 )
 

@@ -77,18 +77,26 @@ func (m module) copyFiles(ctx context.Context, source, out string) error {
 		if err != nil {
 			return err
 		}
-		files, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil || len(files) == 0 {
-			return fmt.Errorf("find %s in %s: %d files, %w", pattern, name, len(files), err)
+		if err := copyMatching(root, pattern, out); err != nil {
+			return err
 		}
-		for _, file := range files {
-			content, err := os.ReadFile(file)
-			if err != nil {
-				return fmt.Errorf("copy file of %s: %w", name, err)
-			}
-			if err := os.WriteFile(filepath.Join(out, filepath.Base(file)), content, 0o644); err != nil {
-				return fmt.Errorf("copy file of %s: %w", name, err)
-			}
+	}
+	return nil
+}
+
+// copyMatching copies the files below a folder that a pattern matches.
+func copyMatching(root, pattern, out string) error {
+	files, err := filepath.Glob(filepath.Join(root, pattern))
+	if err != nil || len(files) == 0 {
+		return fmt.Errorf("find %s in %s: %d files, %w", pattern, root, len(files), err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("copy file: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(out, filepath.Base(file)), content, 0o644); err != nil {
+			return fmt.Errorf("copy file: %w", err)
 		}
 	}
 	return nil

@@ -9,10 +9,18 @@ const (
 	Containerd = "containerd"
 	Runc       = "runc"
 	CNI        = "cni"
+	Helm       = "helm"
 
 	HostPath    = "hostpath"
 	Provisioner = "provisioner"
 	Snapshotter = "snapshotter"
+
+	// FlightControl is its server; devices are made by tests.
+	FlightControl = "flightctl"
+
+	Prometheus = "prometheus"
+	// MonitoringKinds are the CRDs of the Prometheus operator, which does not run on the bed.
+	MonitoringKinds = "monitoring-kinds"
 )
 
 const (
@@ -57,6 +65,7 @@ var table = []Part{
 		recipe: install{packages: under("github.com/containernetworking/plugins/plugins",
 			"main/bridge", "ipam/host-local", "main/loopback", "meta/portmap")},
 	},
+	{Name: Helm, Version: "v4.3.1", Takes: "4 min", recipe: install{packages: under("helm.sh/helm/v4/cmd", "helm")}},
 	{
 		Name: HostPath, Version: hostPathVersion, Takes: "1 min",
 		recipe: module{
@@ -88,6 +97,33 @@ var table = []Part{
 			},
 		},
 	},
+	{
+		Name: FlightControl, Version: "v1.2.0", Takes: "4 min",
+		recipe: module{
+			dir:         "flightctl",
+			packages:    commands(flightctlModule+"/cmd", "flightctl-api", "flightctl-worker", "flightctl-periodic", "flightctl-db-migrate"),
+			tags:        "containers_image_openpgp exclude_graphdriver_btrfs exclude_graphdriver_devicemapper",
+			corrections: flightctlCorrections,
+			files:       map[string]string{flightctlModule: "deploy/helm/flightctl/scripts/generate-certificates.sh"},
+		},
+	},
+	{
+		Name: Prometheus, Version: "3", Takes: "1 min",
+		recipe: debs{
+			suite: "forky", packages: []string{"prometheus", "promtool"},
+			programs: []string{"usr/bin/prometheus", "usr/bin/promtool"},
+		},
+	},
+	{
+		Name: MonitoringKinds, Version: "v0.94.1", Takes: "5 s",
+		recipe: moduleFiles{
+			module: "github.com/prometheus-operator/prometheus-operator",
+			patterns: []string{
+				"example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml",
+				"example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml",
+			},
+		},
+	},
 }
 
 func under(base string, names ...string) []string {
@@ -96,4 +132,13 @@ func under(base string, names ...string) []string {
 		paths[i] = strings.Join([]string{base, name}, "/")
 	}
 	return paths
+}
+
+// commands are programs of one folder, each with the name of its package.
+func commands(base string, names ...string) map[string]string {
+	packages := map[string]string{}
+	for _, name := range names {
+		packages[name] = base + "/" + name
+	}
+	return packages
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/product"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
@@ -27,7 +28,7 @@ const (
 func TestAKeeperKeepsAndGoes(t *testing.T) {
 	b := bedtest.Nodes(t, 1, bed.CSI)
 	harness.Install(t, b, area)
-	harness.Deploy(t, b, area, rolledIn)
+	product.Deploy(t, b, area, rolledIn)
 	namespace := bedtest.Namespace(t, b)
 	kubectl := func(args ...string) string { return run(t, b, args...) }
 

@@ -157,7 +157,7 @@ func TestManifestsOfADeletedNamespaceComeBack(t *testing.T) {
 // manifests are the objects of the namespace, without what the API server and controllers write into them.
 func (s *stage) manifests() map[string]any {
 	s.T.Helper()
-	const kinds = "deployments,statefulsets,services,configmaps,secrets,serviceaccounts,roles,rolebindings,trinkets.lost.example.com"
+	const kinds = "deployments,statefulsets,persistentvolumeclaims,services,configmaps,secrets,serviceaccounts,roles,rolebindings,trinkets.lost.example.com"
 	var list struct {
 		Items []map[string]any `json:"items"`
 	}
@@ -174,10 +174,21 @@ func (s *stage) manifests() map[string]any {
 		for _, field := range []string{"clusterIP", "clusterIPs"} {
 			unstructured.RemoveNestedField(o, "spec", field)
 		}
+		if is.GetKind() == "PersistentVolumeClaim" {
+			withoutBinding(o)
+		}
 		delete(o, "status")
 		all[is.GetKind()+" "+is.GetName()] = o
 	}
 	return all
+}
+
+// withoutBinding removes from a claim which volume it got, and from what: a restored one is bound to another volume.
+func withoutBinding(claim map[string]any) {
+	for _, field := range []string{"volumeName", "dataSource", "dataSourceRef"} {
+		unstructured.RemoveNestedField(claim, "spec", field)
+	}
+	unstructured.RemoveNestedField(claim, "metadata", "annotations")
 }
 
 // serves says that the shop works as it did: its page has what is in its settings, its Secret and its volume.

@@ -28,7 +28,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
 subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: USER}]
 ` + binding + `
 metadata: {name: captures, namespace: NAMESPACE}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: statecraft-capture-user}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: statecraft-capture-edit}
 subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: USER}, {kind: User, apiGroup: rbac.authorization.k8s.io, name: USER-clerk}]
 ` + binding + `
 metadata: {name: tenant, namespace: NAMESPACE}

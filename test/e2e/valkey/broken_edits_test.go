@@ -82,7 +82,31 @@ func TestBrokenEdits(t *testing.T) {
 		t.Run(e.what, func(t *testing.T) { s.of(t).breakAndHeal(vkc, *good, e) })
 	}
 	t.Run("a storage class", func(t *testing.T) { s.of(t).refusesStorage(vkc) })
-	w.check(t)
+	w.Check(t)
+	s.empty(vkc.Namespace, vkc)
+	t.Run("a label that no node has any more", func(t *testing.T) { s.of(t).losesItsNodes() })
+}
+
+// forCluster labels nodes that may have pods of a cluster.
+const forCluster = "statecraft.test/for"
+
+// losesItsNodes takes the label that a spec asks for from all nodes, and then all pods: none can run, and the spec is what to
+// correct.
+func (s *stage) losesItsNodes() {
+	s.kubectl("label", "nodes", "--all", forCluster+"=valkey")
+	vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) {
+		onVolumes(v)
+		v.Spec.Scheduling.NodeSelector = map[string]string{forCluster: "valkey"}
+	})
+	w.Stop()
+	good := s.fresh(vkc).Spec.DeepCopy()
+	good.Scheduling = valkeyv1.Scheduling{}
+	s.kubectl("label", "nodes", "--all", forCluster+"-")
+	s.deletePods(vkc, client.GracePeriodSeconds(0))
+	s.toldAndHealed(vkc, *good, "affinity/selector")
+	s.whole(vkc)
+	w.Reconnect(s.T, s.addr(vkc))
+	w.Check(s.T)
 	s.empty(vkc.Namespace, vkc)
 }
 
@@ -96,10 +120,17 @@ func (s *stage) breakAndHeal(vkc *valkeyv1.ValkeyCluster, good valkeyv1.ValkeyCl
 		}
 	})
 	s.change(vkc, func(v *valkeyv1.ValkeyCluster) { e.edit(&v.Spec) })
+	s.toldAndHealed(vkc, good, e.says)
+	s.whole(vkc)
+}
+
+// toldAndHealed waits until the status says what is wrong, and then takes it out of the spec: that is all that it takes.
+func (s *stage) toldAndHealed(vkc *valkeyv1.ValkeyCluster, good valkeyv1.ValkeyClusterSpec, says string) {
+	s.T.Helper()
 	began := time.Now()
 	harness.Eventually(s.T, 2*time.Minute, poll, func() error {
 		ready := apimeta.FindStatusCondition(s.fresh(vkc).Status.Conditions, fsm.Ready)
-		if ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != vkc.Generation || !strings.Contains(ready.Message, e.says) {
+		if ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != vkc.Generation || !strings.Contains(ready.Message, says) {
 			return fmt.Errorf("%s: Ready is %s: %s", vkc.Status.Phase, ready.Status, ready.Message)
 		}
 		return nil
@@ -119,7 +150,6 @@ func (s *stage) breakAndHeal(vkc *valkeyv1.ValkeyCluster, good valkeyv1.ValkeyCl
 	if healed > healedWithin {
 		s.T.Errorf("it took %s", healed)
 	}
-	s.whole(vkc)
 }
 
 // refusesStorage tries what cannot be taken back, because claims cannot be changed: the API server refuses it.

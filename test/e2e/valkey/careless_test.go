@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
 // forEachEngine runs a test on clusters of 8.1 and of 9.1, three times each.
@@ -59,7 +61,7 @@ func TestCarelessDrains(t *testing.T) {
 		}
 		s.Manager.Start()
 		s.whole(vkc)
-		w.check(s.T)
+		w.Check(s.T)
 		s.empty(vkc.Namespace, vkc)
 	})
 }
@@ -69,6 +71,7 @@ type statuses struct {
 	stop context.CancelFunc
 	done chan struct{}
 	list []valkeyv1.ValkeyClusterStatus
+	seen []time.Time // when each was
 }
 
 func (s *stage) record(vkc *valkeyv1.ValkeyCluster) *statuses {
@@ -83,7 +86,7 @@ func (s *stage) record(vkc *valkeyv1.ValkeyCluster) *statuses {
 		defer close(r.done)
 		for e := range events.ResultChan() {
 			if c, is := e.Object.(*valkeyv1.ValkeyCluster); is && e.Type == watch.Modified {
-				r.list = append(r.list, c.Status)
+				r.list, r.seen = append(r.list, c.Status), append(r.seen, time.Now())
 			}
 		}
 	}()
@@ -99,6 +102,38 @@ func (s *stage) neverReady(r *statuses) {
 		if c := apimeta.FindStatusCondition(status.Conditions, fsm.Ready); c != nil && c.Status == metav1.ConditionTrue {
 			s.T.Errorf("Ready although a shard is lost: %s with %s slots: %s", status.Phase, status.AssignedSlots, c.Message)
 		}
+	}
+}
+
+// unreadyWithin is how long Ready may outlive the servers of a shard: their kubelet has to see first that they ended.
+const unreadyWithin = 5 * time.Second
+
+// unready is how long after a moment it was written that the cluster is not Ready, which comes before anything else.
+func (r *statuses) unready(t *testing.T, since time.Time, stalled time.Duration) {
+	t.Helper()
+	if len(r.seen) == 0 {
+		t.Fatal("no status was written")
+	}
+	took := r.seen[0].Sub(since)
+	harness.Row(t, "not Ready after %s", took.Round(100*time.Millisecond))
+	if took > unreadyWithin+stalled {
+		t.Errorf("Ready for %s without a shard; the machine stood still for %s", took, stalled)
+	}
+}
+
+// keysOf is how many keys a server has.
+func (s *stage) keysOf(vkc *valkeyv1.ValkeyCluster, pod string) int {
+	s.T.Helper()
+	n, err := strconv.Atoi(strings.TrimSpace(s.exec(vkc.Namespace, pod, "valkey-cli", "dbsize")))
+	s.must(err)
+	return n
+}
+
+// lostNoMore checks that what was written is there, but for so many keys of a shard that was lost.
+func (s *stage) lostNoMore(w *writer.Writer, lost int) {
+	s.T.Helper()
+	if is := w.Report(s.T); len(is) != lost || lost == 0 {
+		s.T.Errorf("%d keys are lost; the shard that was had %d", len(is), lost)
 	}
 }
 
@@ -134,7 +169,8 @@ func (s *stage) recreated(vkc *valkeyv1.ValkeyCluster) {
 func TestCarelessLossIsTold(t *testing.T) {
 	forEachEngine(t, func(s *stage, engine string) {
 		vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = engine })
-		w.stop()
+		w.Stop()
+		had := s.keysOf(vkc, vkc.Status.Shards[1].Primary)
 		s.Manager.Stop()
 		s.loseShards(vkc, "1")
 		statuses := s.record(vkc)
@@ -142,28 +178,32 @@ func TestCarelessLossIsTold(t *testing.T) {
 		s.lossIsTold(vkc)
 		s.neverReady(statuses)
 		s.recreated(vkc)
+		s.lostNoMore(w, had)
 		s.empty(vkc.Namespace, vkc)
 	})
 }
 
 // TestCarelessRestartInPlace kills both servers of a shard at once. They are started again where they were, and know what
-// they had.
+// they had: from then on the cluster is not Ready until a person has decided, and what other shards have stays.
 func TestCarelessRestartInPlace(t *testing.T) {
 	forEachEngine(t, func(s *stage, engine string) {
 		vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = engine })
 		s.noted(vkc)
-		w.stop()
-		pods := s.pods(vkc)
-		began := time.Now()
+		w.Stop()
+		pods, had := s.pods(vkc), s.keysOf(vkc, vkc.Status.Shards[1].Primary)
+		statuses := s.record(vkc)
+		stall, began := harness.StartStall(s.T), time.Now()
 		for _, name := range []string{vkc.Status.Shards[1].Primary, s.replicaOf(vkc, 1)} {
 			s.signal(pods[name], "SIGKILL")
 		}
 		s.lossIsTold(vkc)
 		harness.Row(s.T, "told after %s", time.Since(began).Round(100*time.Millisecond))
-		statuses := s.record(vkc)
+		stalled := stall.Lap()
 		s.stays(vkc)
 		s.neverReady(statuses)
+		statuses.unready(s.T, began, stalled)
 		s.recreated(vkc)
+		s.lostNoMore(w, had)
 		s.empty(vkc.Namespace, vkc)
 	})
 }
@@ -203,7 +243,7 @@ func TestCarelessScaleByHand(t *testing.T) {
 		vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) {
 			v.Spec.Image, v.Spec.Persistence.Enabled, v.Spec.Persistence.StorageClassName = engine, true, new(class)
 		})
-		w.stop()
+		w.Stop()
 		before := s.claimNames(vkc)
 		s.Manager.Stop()
 		s.kubectl("scale", "statefulset", "-n", vkc.Namespace, vkc.Name+"-1", "--replicas=0")
@@ -218,7 +258,7 @@ func TestCarelessScaleByHand(t *testing.T) {
 		if after := s.claimNames(vkc); !slices.Equal(after, before) {
 			s.T.Errorf("claims %v, were %v", after, before)
 		}
-		w.check(s.T)
+		w.Check(s.T)
 		s.empty(vkc.Namespace, vkc)
 	})
 }

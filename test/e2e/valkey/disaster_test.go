@@ -50,7 +50,7 @@ func TestDisasterPrimaryKilled(t *testing.T) {
 			t.Errorf("want at most %s; the machine stood still for %s", outageAtMost, stalled)
 		}
 	}
-	if lost := w.report(t); len(lost) > unsentAtMost {
+	if lost := w.Report(t); len(lost) > unsentAtMost {
 		t.Errorf("lost, among others: %v", lost[:3])
 	}
 	s.empty(vkc.Namespace, vkc)

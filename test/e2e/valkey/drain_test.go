@@ -45,7 +45,7 @@ func TestDisasterNodesDrained(t *testing.T) {
 				}
 			}
 			s.whole(vkc)
-			w.check(t)
+			w.Check(t)
 			s.empty(vkc.Namespace, vkc)
 		})
 	}

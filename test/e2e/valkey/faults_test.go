@@ -12,6 +12,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
 // faultLasts is longer than the servers need to agree that one of them is gone.
@@ -71,7 +72,7 @@ func TestDisasterPrimaryLost(t *testing.T) {
 				harness.Row(t, "no writes for %s", p.lap())
 				s.spreads(vkc)
 			}
-			if lost := w.report(t); len(lost) > unsentAtMost {
+			if lost := w.Report(t); len(lost) > unsentAtMost {
 				t.Errorf("lost, among others: %v", lost[:3])
 			}
 			s.empty(vkc.Namespace, vkc)
@@ -108,8 +109,8 @@ func TestDisasterBareEngine(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			s := s.of(t)
 			servers, addrs := s.bareCluster()
-			w := startWriter(t, addrs[0])
-			w.await(t, writesBefore)
+			w := writer.Start(t, addrs[0])
+			w.Await(t, writesBefore)
 			primary := s.barePod(servers.Namespace, addrs[0]) // valkey-cli makes the first ones primaries
 			p := startProbe(t, addrs[0])
 			p.lap()
@@ -118,7 +119,7 @@ func TestDisasterBareEngine(t *testing.T) {
 			f.mend(s, primary)
 			p.stop()
 			harness.Row(t, "bare: no writes for %s", p.lap())
-			w.report(t)
+			w.Report(t)
 			s.empty(servers.Namespace, servers)
 		})
 	}

@@ -12,10 +12,15 @@ import (
 
 	"github.com/valkey-io/valkey-go"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
+	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
+	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
 const (
@@ -59,7 +64,7 @@ func (f *flood) write(ctx context.Context, i int) {
 		for j := range int64(floodPipeline) {
 			batch = append(batch, f.client.B().Set().Key(floodKey(i, int((n+j)%floodKeys))).Value(fmt.Sprint(n+j)).Build())
 		}
-		within, cancel := context.WithTimeout(context.Background(), answersWithin)
+		within, cancel := context.WithTimeout(context.Background(), writer.AnswersWithin)
 		for j, reply := range f.client.DoMulti(within, batch...) {
 			if err := reply.Error(); err != nil {
 				f.failed.Add(1)
@@ -105,7 +110,35 @@ func (f *flood) perSecond(do func()) float64 {
 	return float64(f.writes.Load()-before) / time.Since(began).Seconds()
 }
 
-// TestNothingIsLostAtTheHighestRate adds a shard and drains a node while clients write as fast as the machine lets them.
+// paced lets slots move for so long that a drain begins meanwhile: 64 MiB go to a fourth shard.
+func paced(v *valkeyv1.ValkeyCluster) {
+	v.Spec.SlotMigration.MaxBytesPerSecond = ptr.To(resource.MustParse("2Mi"))
+}
+
+// halfWay waits until a shard that is added has some of the slots that it is to get, and returns how many.
+func (s *stage) halfWay(vkc *valkeyv1.ValkeyCluster, shard int32) (slots int) {
+	s.T.Helper()
+	s.phase(vkc, cluster.RebalancingSlots)
+	ask := s.single(s.addrOf(vkc, fmt.Sprintf("%s-%d-0", vkc.Name, shard)))
+	harness.Eventually(s.T, runningWithin, poll/5, func() error {
+		text, err := ask("CLUSTER", "NODES").ToString()
+		s.must(err)
+		nodes, err := wire.ParseNodes(strings.TrimPrefix(text, "txt:")) // of a verbatim string in RESP3
+		s.must(err)
+		for _, p := range nodes.Peers {
+			if p.ID == nodes.Self {
+				slots = p.Slots.Count()
+			}
+		}
+		if slots == 0 {
+			return fmt.Errorf("no slot has come yet; %q", s.fresh(vkc).Status.WaitingFor)
+		}
+		return nil
+	})
+	return slots
+}
+
+// TestNothingIsLostAtTheHighestRate adds a shard and drains a node meanwhile, and clients write as fast as the machine lets them.
 func TestNothingIsLostAtTheHighestRate(t *testing.T) {
 	s := newStage(t)
 	s.Manager.Start()
@@ -113,15 +146,22 @@ func TestNothingIsLostAtTheHighestRate(t *testing.T) {
 	for _, engine := range []string{images.Valkey91, image} {
 		t.Run(engine[strings.LastIndex(engine, "/")+1:], func(t *testing.T) {
 			s := s.of(t)
-			vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = engine })
-			w.stop()
+			vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = engine; paced(v) })
+			w.Stop()
+			fill(t, s.addr(vkc), load{keys: 4 << 10, bytes: 1 << 16})
 			t.Cleanup(func() { _, _ = s.Bed.Kubectl(context.Background(), "uncordon", "--selector=kubernetes.io/hostname") })
 			f := startFlood(t, s.addr(vkc))
 			harness.Row(t, "%.0f writes a second at rest", f.perSecond(func() { <-time.After(floodMeasured) }))
 			rate := f.perSecond(func() {
-				s.resize(vkc, size{4, 1})
+				to := size{4, 1}
+				s.resize(vkc, to)
+				moved, share := s.halfWay(vkc, to.masters-1), valkeyv1.Slots/int(to.masters)
+				if harness.Row(t, "the drain begins when %d of %d slots have moved", moved, share); moved >= share {
+					t.Error("all slots had moved before the drain began")
+				}
 				s.kubectl("drain", s.Bed.Nodes()[0].Name(), "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=5m")
 				s.kubectl("uncordon", s.Bed.Nodes()[0].Name())
+				harness.Eventually(t, runningWithin, poll, func() error { return has(s.fresh(vkc), to) })
 				s.whole(vkc)
 			})
 			harness.Row(t, "%.0f writes a second from 3 to 4 shards and while a node is drained", rate)

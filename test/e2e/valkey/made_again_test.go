@@ -11,6 +11,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
 // TestCreateOverKeptVolumes deletes a cluster whose volumes stay, and makes it again: it is the same one, with all that
@@ -33,9 +34,9 @@ func (s *stage) makeAgain(namespace string, change func(*valkeyv1.ValkeyCluster)
 	s.T.Helper()
 	vkc := s.createAs(namespace, change)
 	s.running(vkc)
-	w := startWriterWith(s.T, option(s.addr(vkc)))
-	w.await(s.T, writesBefore)
-	w.stop()
+	w := writer.StartWith(s.T, option(s.addr(vkc)))
+	w.Await(s.T, writesBefore)
+	w.Stop()
 	for range rounds {
 		s.empty(namespace, vkc)
 		began := time.Now()
@@ -43,7 +44,7 @@ func (s *stage) makeAgain(namespace string, change func(*valkeyv1.ValkeyCluster)
 		s.running(vkc)
 		harness.Row(s.T, "made again over its volumes: runs after %s", time.Since(began).Round(100*time.Millisecond))
 	}
-	w.reconnectWith(s.T, option(s.addr(vkc)))
-	w.check(s.T)
+	w.ReconnectWith(s.T, option(s.addr(vkc)))
+	w.Check(s.T)
 	s.empty(namespace, vkc)
 }

@@ -39,7 +39,7 @@ func TestScaleSurvivesKills(t *testing.T) {
 			s.rescale(vkc, to)
 		}
 	}
-	w.check(t)
+	w.Check(t)
 	s.empty(vkc.Namespace, vkc)
 }
 
@@ -69,7 +69,7 @@ func TestUpgradeSurvivesKills(t *testing.T) {
 	if kills < positions {
 		t.Errorf("want at least %d kills", positions)
 	}
-	w.check(t)
+	w.Check(t)
 	s.empty(vkc.Namespace, vkc)
 }
 

@@ -35,7 +35,7 @@ func TestDisasterAllPodsDeleted(t *testing.T) {
 	s := newStage(t)
 	s.Manager.Start()
 	vkc, w := s.busy(onVolumes)
-	w.stop()
+	w.Stop()
 	for range rounds {
 		began, was := time.Now(), s.pods(vkc)
 		s.deletePods(vkc)
@@ -43,8 +43,8 @@ func TestDisasterAllPodsDeleted(t *testing.T) {
 		s.whole(vkc)
 		harness.Row(t, "whole after %s", time.Since(began).Round(100*time.Millisecond))
 	}
-	w.reconnect(t, s.addr(vkc))
-	w.check(t)
+	w.Reconnect(t, s.addr(vkc))
+	w.Check(t)
 	s.empty(vkc.Namespace, vkc)
 }
 
@@ -54,7 +54,7 @@ func TestDisasterAllDataLost(t *testing.T) {
 	s := newStage(t)
 	s.Manager.Start()
 	vkc, w := s.busy(plain)
-	w.stop()
+	w.Stop()
 	// At once and without a warning: those that may end by themselves leave a copy where they can.
 	s.deletePods(vkc, client.GracePeriodSeconds(0))
 	harness.Eventually(t, runningWithin, poll, func() error {
@@ -112,6 +112,6 @@ func TestDisasterRuntimeCrashes(t *testing.T) {
 		}
 		s.whole(vkc)
 	}
-	w.check(t)
+	w.Check(t)
 	s.empty(vkc.Namespace, vkc)
 }

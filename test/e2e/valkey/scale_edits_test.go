@@ -60,7 +60,7 @@ func TestScaleUnusualEdits(t *testing.T) {
 			vkc, w := s.busy(plain)
 			edit(s, vkc)
 			s.whole(vkc)
-			w.check(t)
+			w.Check(t)
 			s.empty(vkc.Namespace, vkc)
 		})
 	}

@@ -49,7 +49,7 @@ func TestScaleAtALimitedPace(t *testing.T) {
 			}
 			harness.Row(t, "%d MB at 2 MB/s each: %s (at best %s); as fast as can be: %s", sent*3>>20,
 				limited.Round(10*time.Millisecond), least.Round(10*time.Millisecond), free.Round(10*time.Millisecond))
-			w.check(t)
+			w.Check(t)
 			s.empty(vkc.Namespace, vkc)
 		})
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/valkey-io/valkey-go"
-	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
@@ -20,36 +19,16 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
 // load is what a cluster is filled with before its slots move.
 type load struct{ keys, bytes int }
 
-const fillers = 32
-
 // fill writes values, from many sides.
 func fill(t *testing.T, addr string, l load) {
 	t.Helper()
-	c, err := valkey.NewClient(valkey.ClientOption{InitAddress: []string{addr}, DisableCache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	value := strings.Repeat("v", l.bytes)
-	group, ctx := errgroup.WithContext(t.Context())
-	for i := range fillers {
-		group.Go(func() error {
-			for n := i; n < l.keys; n += fillers {
-				if err := c.Do(ctx, c.B().Set().Key(fmt.Sprintf("load-%d", n)).Value(value).Build()).Error(); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	writer.Fill(t, addr, l.keys, l.bytes)
 }
 
 // TestScaleSpeedKeyByKey compares how fast slots move on 8.1 with valkey-cli's own rebalancing.
@@ -83,7 +62,7 @@ func (s *stage) timeScaling(image string, l load, to size) time.Duration {
 	vkc, w := s.busy(func(v *valkeyv1.ValkeyCluster) { v.Spec.Image, v.Spec.ReplicasPerMaster = image, new(int32(0)) })
 	fill(s.T, s.addr(vkc), l)
 	took := s.timeResize(vkc, to)
-	w.check(s.T)
+	w.Check(s.T)
 	s.empty(vkc.Namespace, vkc)
 	return took
 }
@@ -145,8 +124,8 @@ func (s *stage) timeRebalance(l load) time.Duration {
 		s.exec(servers.Namespace, "blank-0", append([]string{"valkey-cli", "--cluster"}, args...)...)
 	}
 	cli("create", addrs[0], addrs[1], addrs[2], "--cluster-yes")
-	w := startWriter(s.T, addrs[0])
-	w.await(s.T, writesBefore)
+	w := writer.Start(s.T, addrs[0])
+	w.Await(s.T, writesBefore)
 	fill(s.T, addrs[0], l)
 	cli("add-node", addrs[3], addrs[0])
 	for _, addr := range addrs { // it does not wait for that itself
@@ -162,7 +141,7 @@ func (s *stage) timeRebalance(l load) time.Duration {
 	began := time.Now()
 	cli("rebalance", addrs[0], "--cluster-use-empty-masters", "--cluster-pipeline", "100")
 	took := time.Since(began)
-	w.report(s.T)
+	w.Report(s.T)
 	s.empty(servers.Namespace, servers)
 	return took
 }
@@ -178,8 +157,8 @@ func (s *stage) timeMigration(l load) time.Duration {
 	target, err := to("CLUSTER", "MYID").ToString()
 	s.must(err)
 	harness.Eventually(s.T, runningWithin, poll, func() error { return serves(from, to, addrs[0]) })
-	w := startWriter(s.T, addrs[0])
-	w.await(s.T, writesBefore)
+	w := writer.Start(s.T, addrs[0])
+	w.Await(s.T, writesBefore)
 	fill(s.T, addrs[0], l)
 	began := time.Now()
 	s.must(from("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", "0", "8191", "NODE", target).Error())
@@ -191,7 +170,7 @@ func (s *stage) timeMigration(l load) time.Duration {
 		return nil
 	})
 	took := time.Since(began)
-	w.report(s.T)
+	w.Report(s.T)
 	s.empty(servers.Namespace, servers)
 	return took
 }
@@ -214,7 +193,7 @@ func (s *stage) single(addr string) func(words ...string) valkey.ValkeyResult {
 	s.must(err)
 	s.T.Cleanup(c.Close)
 	return func(words ...string) valkey.ValkeyResult {
-		ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
+		ctx, cancel := context.WithTimeout(context.Background(), writer.AnswersWithin)
 		defer cancel()
 		return c.Do(ctx, c.B().Arbitrary(words...).Build())
 	}

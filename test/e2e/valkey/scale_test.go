@@ -13,11 +13,12 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/cluster"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
 // writesBefore is how much is written before a cluster is scaled, so that there is
 // something to lose.
-const writesBefore = writers * keysEach
+const writesBefore = writer.Keys
 
 type size struct{ masters, replicas int32 }
 
@@ -38,12 +39,12 @@ func TestScaleLosesNothing(t *testing.T) {
 			s := s.of(t)
 			vkc := s.createOf(bedtest.Namespace(t, s.Bed), image)
 			s.running(vkc)
-			w := startWriter(t, s.addr(vkc))
-			w.await(t, writesBefore)
+			w := writer.Start(t, s.addr(vkc))
+			w.Await(t, writesBefore)
 			for _, to := range sizes {
 				s.rescale(vkc, to)
 			}
-			w.check(t)
+			w.Check(t)
 			s.empty(vkc.Namespace, vkc)
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
 // TestSecurityEverythingElseIsChangedUnderLoad replaces the certificates by those of another authority, in one edit, and
@@ -21,8 +22,8 @@ func TestSecurityEverythingElseIsChangedUnderLoad(t *testing.T) {
 	next := harness.NewAuthority(t, "shop, the next")
 	option := safe.option(s.addr(vkc))
 	option.TLSConfig.RootCAs.AppendCertsFromPEM([]byte(harness.Bundle(next))) // believes both, as the docs say
-	w := startWriterWith(t, option)
-	w.await(t, writesBefore)
+	w := writer.StartWith(t, option)
+	w.Await(t, writesBefore)
 	was := s.applied(vkc, "")
 
 	began := time.Now()
@@ -43,7 +44,7 @@ func TestSecurityEverythingElseIsChangedUnderLoad(t *testing.T) {
 	s.applied(vkc, was)
 	harness.Row(t, "other passwords of the operator's users after %s", time.Since(began).Round(time.Second))
 	s.running(vkc)
-	w.check(t)
+	w.Check(t)
 	s.unspoken(vkc, m)
 	s.empty(vkc.Namespace, vkc)
 }
@@ -84,6 +85,6 @@ func TestUpgradeIsNotNeededForSettings(t *testing.T) {
 			t.Errorf("%s was replaced", pod)
 		}
 	}
-	w.check(t)
+	w.Check(t)
 	s.empty(vkc.Namespace, vkc)
 }

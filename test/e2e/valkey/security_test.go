@@ -18,6 +18,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 	"github.com/statecraft-dev/statecraft/test/product"
 )
 
@@ -34,8 +35,8 @@ const (
 func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
 	s, m, safe, vkc := newSecured(t)
 	option := safe.option(s.addr(vkc))
-	w := startWriterWith(t, option)
-	w.await(t, writesBefore)
+	w := writer.StartWith(t, option)
+	w.Await(t, writesBefore)
 	login := safe.login
 
 	was := s.applied(vkc, "")
@@ -43,13 +44,13 @@ func TestSecurityPasswordIsChangedUnderLoad(t *testing.T) {
 	s.update(login)
 	was = s.applied(vkc, was)
 	option.Password = newPassword
-	other := startWriterWith(t, option)
-	other.await(t, writesBefore)
+	other := writer.StartWith(t, option)
+	other.Await(t, writesBefore)
 	login.StringData = map[string]string{"username": appUser, "password": newPassword}
 	s.update(login)
 	s.applied(vkc, was)
-	w.check(t)
-	other.check(t)
+	w.Check(t)
+	other.Check(t)
 	s.unspoken(vkc, m)
 	s.empty(vkc.Namespace, vkc)
 }

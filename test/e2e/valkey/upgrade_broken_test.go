@@ -32,6 +32,6 @@ func TestUpgradeToABrokenImageGoesBack(t *testing.T) {
 	if replaced != 1 {
 		t.Errorf("%d pods were replaced", replaced)
 	}
-	w.check(t)
+	w.Check(t)
 	s.empty(vkc.Namespace, vkc)
 }

@@ -59,7 +59,7 @@ func TestUpgradeWithoutAWayBack(t *testing.T) {
 	if upgraded == 0 {
 		t.Error("the shard that has data of the new version went back to the old one")
 	}
-	w.check(t)
+	w.Check(t)
 	s.empty(vkc.Namespace, vkc)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
 // TestUpgradeOutlivesEdits upgrades a cluster whose spec goes on naming the old image. That is told; an edit of something
@@ -25,8 +26,8 @@ func TestUpgradeOutlivesEdits(t *testing.T) {
 	s.must(s.Bed.LoadImages(t.Context(), images.Valkey81, images.Valkey91))
 	vkc := s.createAs(bedtest.Namespace(t, s.Bed), func(v *valkeyv1.ValkeyCluster) { v.Spec.Image = images.Valkey81 })
 	s.running(vkc)
-	w := startWriter(t, s.addr(vkc))
-	w.await(t, writesBefore)
+	w := writer.Start(t, s.addr(vkc))
+	w.Await(t, writesBefore)
 	s.ends(s.upgrade(vkc, images.Valkey91), "Completed")
 	s.runs(vkc, images.Valkey91)
 	s.tells(vkc, "set it to what runs")
@@ -47,7 +48,7 @@ func TestUpgradeOutlivesEdits(t *testing.T) {
 			t.Errorf("%s was restarted", name)
 		}
 	}
-	w.check(t)
+	w.Check(t)
 	s.empty(vkc.Namespace, vkc)
 }
 

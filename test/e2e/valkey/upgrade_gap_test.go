@@ -67,7 +67,7 @@ func TestUpgradeGapAgainstTheBareEngine(t *testing.T) {
 	if tail := share(ours.moved, 0.95); tail > mostTail && share(pings, 0.99) < quiet {
 		t.Errorf("one failover in twenty took over %s on a quiet machine", tail)
 	}
-	w.check(t)
+	w.Check(t)
 	s.empty(vkc.Namespace, vkc)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
 const upgradedWithin = 8 * time.Minute
@@ -35,8 +36,8 @@ func TestUpgradeLosesNothing(t *testing.T) {
 				v.Spec.Image, v.Spec.ReplicasPerMaster, v.Spec.Persistence.Enabled = steps[0], &c.replicas, c.volumes
 			})
 			s.running(vkc)
-			w := startWriter(t, s.addr(vkc))
-			w.await(t, writesBefore)
+			w := writer.Start(t, s.addr(vkc))
+			w.Await(t, writesBefore)
 			for i, to := range steps[1:] {
 				began := time.Now()
 				ask := s.edit
@@ -47,7 +48,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 				harness.Row(t, "to %s after %s", to, time.Since(began).Round(100*time.Millisecond))
 				s.runs(vkc, to)
 			}
-			w.check(t)
+			w.Check(t)
 			s.empty(vkc.Namespace, vkc)
 		})
 	}

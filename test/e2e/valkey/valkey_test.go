@@ -17,6 +17,7 @@ import (
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/writer"
 	"github.com/statecraft-dev/statecraft/test/product"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
@@ -78,12 +79,12 @@ func (s *stage) createAs(namespace string, change func(*valkeyv1.ValkeyCluster))
 func plain(*valkeyv1.ValkeyCluster) {}
 
 // busy makes a cluster that runs, and writes to it until there is something to lose.
-func (s *stage) busy(change func(*valkeyv1.ValkeyCluster)) (*valkeyv1.ValkeyCluster, *writer) {
+func (s *stage) busy(change func(*valkeyv1.ValkeyCluster)) (*valkeyv1.ValkeyCluster, *writer.Writer) {
 	s.T.Helper()
 	vkc := s.createAs(bedtest.Namespace(s.T, s.Bed), change)
 	s.running(vkc)
-	w := startWriter(s.T, s.addr(vkc))
-	w.await(s.T, writesBefore)
+	w := writer.Start(s.T, s.addr(vkc))
+	w.Await(s.T, writesBefore)
 	return vkc, w
 }
 

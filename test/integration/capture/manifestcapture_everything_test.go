@@ -13,6 +13,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	capturev1 "github.com/statecraft-dev/statecraft/api/capture/v1alpha1"
@@ -70,7 +71,7 @@ func administered(t *testing.T, s *scene) string {
 	})
 	create(t, s.c, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "who-may-capture"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "statecraft-capture-user"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "statecraft-capture-edit"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "ann"}},
 	})
 	return namespace
@@ -116,6 +117,23 @@ func everything(t *testing.T, s *scene, namespace string) (*capturev1.ManifestCa
 	return r, all
 }
 
+// debugged adds a container to a pod that exists. The scheduler may write to the pod at the same time.
+func debugged(t *testing.T, s *scene, key client.ObjectKey) {
+	t.Helper()
+	debug := corev1.EphemeralContainerCommon{Name: "debug", Image: "web:1", ImagePullPolicy: corev1.PullIfNotPresent, TerminationMessagePolicy: corev1.TerminationMessageReadFile}
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		pod := &corev1.Pod{}
+		if err := s.c.Get(t.Context(), key, pod); err != nil {
+			return err
+		}
+		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: debug}}
+		return s.c.SubResource("ephemeralcontainers").Update(t.Context(), pod)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestEverythingRoundTrips captures all of a namespace, restores it into another where no name may be taken, and
 // captures that: both are the same.
 func TestEverythingRoundTrips(t *testing.T) {
@@ -131,15 +149,7 @@ func TestEverythingRoundTrips(t *testing.T) {
 		obj.SetOwnerReferences(nil)
 		create(t, s.c, obj)
 	}
-	bare := &corev1.Pod{}
-	if err := s.c.Get(t.Context(), client.ObjectKey{Namespace: from, Name: "bare"}, bare); err != nil {
-		t.Fatal(err)
-	}
-	debug := corev1.EphemeralContainerCommon{Name: "debug", Image: "web:1", ImagePullPolicy: corev1.PullIfNotPresent, TerminationMessagePolicy: corev1.TerminationMessageReadFile}
-	bare.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: debug}}
-	if err := s.c.SubResource("ephemeralcontainers").Update(t.Context(), bare); err != nil {
-		t.Fatal(err)
-	}
+	debugged(t, s, client.ObjectKey{Namespace: from, Name: "bare"})
 
 	taken, was := everything(t, s, from)
 	if len(was) != 10 {

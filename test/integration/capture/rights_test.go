@@ -25,14 +25,21 @@ import (
 func policies(t *testing.T, b *bed.Bed, args ...string) {
 	t.Helper()
 	shipped := filepath.Join(harness.Root(t), "config", "admission", area)
-	t.Cleanup(func() { // the next test installs, and waits until they are in force
-		if out, err := b.Kubectl(context.Background(), "apply", "-f", shipped); err != nil {
+	t.Cleanup(func() { // the next test installs, and waits until they are in force; one that was changed would have to be recorded, too
+		if out, err := b.Kubectl(context.Background(), "replace", "--force", "-f", shipped); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
-	if out, err := b.Kubectl(t.Context(), args...); err != nil {
+	kubectl(t, b, args...)
+}
+
+func kubectl(t *testing.T, b *bed.Bed, args ...string) string {
+	t.Helper()
+	out, err := b.Kubectl(t.Context(), args...)
+	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return out
 }
 
 // conditionsOf are those of a request.
@@ -118,7 +125,7 @@ func TestAForgedRequesterGetsNothingWithoutThePolicies(t *testing.T) {
 			return nil
 		})
 		refusedFor(t, s.c, attempt, capturev1.ReasonPolicyMissing,
-			gap+", so the API server did not check who made the request; apply config/admission/capture, and make another request.")
+			gap+", so the API server did not check who made the request; let the platform team install the chart of the manager's version again (helm upgrade), then make another request.")
 	}
 	if s.uidOf(&corev1.ConfigMap{}, "prices") != "" {
 		t.Error("a ConfigMap of another tenant was restored")
@@ -129,19 +136,12 @@ func TestAForgedRequesterGetsNothingWithoutThePolicies(t *testing.T) {
 		}
 		return nil
 	})
-	own := manifests(s.namespace, false) // what needs no right of the requester is done as before
+	own := manifests(s.namespace, false) // what needs no right of the requester is refused as well: nobody knows whose it is
 	own.Spec = capturev1.ManifestCaptureRequestSpec{Targets: []capturev1.ManifestTarget{{Resource: "configmaps", Name: "kube-root-ca.crt"}}}
 	tenant(t, s.c, s.namespace)
 	create(t, s.c, own)
-	harness.Eventually(t, soon, poll, func() error {
-		if err := s.c.Get(t.Context(), client.ObjectKeyFromObject(own), own); err != nil {
-			return err
-		}
-		if ready := apimeta.FindStatusCondition(own.Status.Conditions, fsm.Ready); ready == nil || ready.Reason == string(capturev1.ReasonPolicyMissing) {
-			return fmt.Errorf("a capture of one's own is %v", ready)
-		}
-		return nil
-	})
+	refusedFor(t, s.c, own, capturev1.ReasonPolicyMissing,
+		gap+", so the API server did not check who made the request; let the platform team install the chart of the manager's version again (helm upgrade), then make another request.")
 }
 
 // TestAWeakenedPolicyProtectsNobody: the binding is there, and only warns.
@@ -155,7 +155,7 @@ func TestAWeakenedPolicyProtectsNobody(t *testing.T) {
 	create(t, s.c, r)
 	refusedFor(t, s.c, r, capturev1.ReasonPolicyMissing,
 		"ValidatingAdmissionPolicyBinding requester.capture.statecraft.dev is not the one that is shipped, so the API server did not "+
-			"check who made the request; apply config/admission/capture, and make another request.")
+			"check who made the request; let the platform team install the chart of the manager's version again (helm upgrade), then make another request.")
 }
 
 // TestAPolicyDoesNotVouchForTheTimeBefore: the request was made while there was no policy, and waited for the manager.
@@ -167,29 +167,66 @@ func TestAPolicyDoesNotVouchForTheTimeBefore(t *testing.T) {
 	m.Stop()
 	shipped := filepath.Join(harness.Root(t), "config", "admission", area)
 	policies(t, s.bed, "delete", "-f", shipped)
-	r := manifestRestore(s.namespace, taken.Name, there, "")
+	r := forge(t, s.c, func() client.Object { return manifestRestore(s.namespace, taken.Name, there, "") })
+	harness.Install(t, s.bed, area)
+	m.Start()
+	madeBefore(t, s.c, r)
+}
+
+// TestAPolicyThatWasWeakenedAndRestoredDoesNotVouch: a binding leaves out every namespace for a while, by an edit that is
+// taken back, and the manager is not there to see it. Nothing but the generation tells.
+func TestAPolicyThatWasWeakenedAndRestoredDoesNotVouch(t *testing.T) {
+	s := newScene(t)
+	m := product.NewManager(t, s.bed, area)
+	m.Start()
+	there, taken := victim(t, s.bed, s.c)
+	m.Stop()
+	const binding = "validatingadmissionpolicybinding/requester.capture.statecraft.dev"
+	state := func() string {
+		return kubectl(t, s.bed, "get", binding, "--show-managed-fields", "-o", "jsonpath={.spec} {.metadata.managedFields}")
+	}
+	before := state()
+	policies(t, s.bed, "delete", "mutatingadmissionpolicybinding", "requester.capture.statecraft.dev") // it only stamps
+	kubectl(t, s.bed, "patch", binding, "--field-manager=kubectl-edit", "--type=merge",
+		"-p", `{"spec":{"matchResources":{"namespaceSelector":{"matchLabels":{"no":"where"}}}}}`)
+	r := forge(t, s.c, func() client.Object { return manifestRestore(s.namespace, taken.Name, there, "") })
+	kubectl(t, s.bed, "patch", binding, "--field-manager=kubectl-edit", "--type=merge", "-p", `{"spec":{"matchResources":null}}`)
+	if after := state(); after != before {
+		t.Fatalf("the binding can be seen to have changed:\n%s\n%s", before, after)
+	}
+	m.Start()
+	madeBefore(t, s.c, r)
+}
+
+// forge stores a request in the name of somebody else, as soon as no policy forbids it.
+func forge(t *testing.T, c client.Client, request func() client.Object) (r client.Object) {
+	t.Helper()
 	harness.Eventually(t, soon, poll, func() error {
-		r = manifestRestore(s.namespace, taken.Name, there, "")
+		r = request()
 		*requesterOf(r) = forged.DeepCopy()
-		if err := s.c.Create(t.Context(), r); err != nil {
+		if err := c.Create(t.Context(), r); err != nil {
 			return err
 		}
-		if r.Spec.Requester == nil || r.Spec.Requester.UID != forged.UID {
-			return fmt.Errorf("the requester is still stamped: %w", s.c.Delete(t.Context(), r))
+		if by := *requesterOf(r); by == nil || by.UID != forged.UID {
+			return fmt.Errorf("the requester is still stamped: %w", c.Delete(t.Context(), r))
 		}
 		return nil
 	})
-	harness.Install(t, s.bed, area)
-	m.Start()
+	return r
+}
+
+// madeBefore waits until a request was refused because it is older than the policies.
+func madeBefore(t *testing.T, c client.Client, r client.Object) {
+	t.Helper()
 	harness.Eventually(t, soon, poll, func() error {
-		if err := s.c.Get(t.Context(), client.ObjectKeyFromObject(r), r); err != nil {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r); err != nil {
 			return err
 		}
-		ready := apimeta.FindStatusCondition(r.Status.Conditions, fsm.Ready)
+		ready := apimeta.FindStatusCondition(conditionsOf(r), fsm.Ready)
 		if ready == nil {
-			return fmt.Errorf("it is %s", r.Status.Phase)
+			return fmt.Errorf("it is %s", phaseOf(r))
 		}
-		if ready.Reason != string(capturev1.ReasonPolicyMissing) || !strings.Contains(ready.Message, "was not in force yet when the request was made") {
+		if ready.Reason != string(capturev1.ReasonMadeTooEarly) || !strings.Contains(ready.Message, "was not in force yet when the request was made") {
 			t.Fatalf("it ended %s: %s", ready.Reason, ready.Message)
 		}
 		return nil

@@ -2,13 +2,16 @@ package docs
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/statecraft-dev/statecraft/internal/plugin"
 	"github.com/statecraft-dev/statecraft/test/bed/images"
+	"github.com/statecraft-dev/statecraft/test/bed/parts"
 	"github.com/statecraft-dev/statecraft/test/harness"
 )
 
@@ -25,7 +28,7 @@ var (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	root, all := harness.Root(t), map[string]string{}
-	for _, pattern := range []string{"README.md", "docs/tours/*.md", "docs/areas/*.md", "docs/contributing/first-hour.md", "config/samples/*/*.yaml"} {
+	for _, pattern := range []string{"README.md", "docs/install.md", "docs/quickstart.md", "docs/tours/*.md", "docs/areas/*.md", "docs/reference/*.md", "docs/contributing/first-hour.md", "config/samples/*/*.yaml"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no page %s: %v", pattern, err)
@@ -54,8 +57,8 @@ func source(t *testing.T, paths ...string) (text string) {
 	return text
 }
 
-// TestWhatPagesNameExists holds README, tours and samples to the images of the bed, the targets of make, the files of
-// the tree and the flags of our programs.
+// TestWhatPagesNameExists holds README, install page, quick start, tours, reference and samples to the images of the bed, the
+// targets of make, the files of the tree and the flags of our programs, of kubectl and of Helm.
 func TestWhatPagesNameExists(t *testing.T) {
 	root := harness.Root(t)
 	var known []string
@@ -63,7 +66,8 @@ func TestWhatPagesNameExists(t *testing.T) {
 		known = append(known, images.Names(tag)...)
 	}
 	makefile := source(t, filepath.Join(root, "Makefile"))
-	flags := source(t, glob(t, root, "cmd/*/*.go", "internal/areas/*.go")...)
+	flags := source(t, glob(t, root, "cmd/*/*.go", "cmd/internal/*/*.go", "internal/areas/*.go", "internal/plugin/*.go")...)
+	others := plugin.NewCommand().UsageString() + helpOfHelm(t)
 	for page, text := range pages(t) {
 		for _, name := range matches(imageName, text) {
 			if !slices.Contains(known, name[1]) {
@@ -74,8 +78,9 @@ func TestWhatPagesNameExists(t *testing.T) {
 			checkTarget(t, page, makefile, name[1], name[2])
 		}
 		for _, name := range matches(ourFlag, text) {
-			if !strings.Contains(flags, `"`+name[1]+`"`) {
-				t.Errorf("%s names flag --%s, which no program of ours has", page, name[1])
+			ours, theirs := strings.Contains(flags, `"`+name[1]+`"`), regexp.MustCompile("--"+name[1]+"[ =]").MatchString(others)
+			if !ours && !theirs {
+				t.Errorf("%s names flag --%s, which no program of ours has, nor kubectl or Helm", page, name[1])
 			}
 		}
 		for _, name := range matches(fileInTree, text) {
@@ -85,6 +90,19 @@ func TestWhatPagesNameExists(t *testing.T) {
 			checkFile(t, page, filepath.Join(root, filepath.Dir(page), name[1]))
 		}
 	}
+}
+
+func helpOfHelm(t *testing.T) string {
+	t.Helper()
+	dir, err := parts.Dir(t.Context(), parts.Helm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "helm"), "upgrade", "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 func matches(of *regexp.Regexp, text string) [][]string { return of.FindAllStringSubmatch(text, -1) }

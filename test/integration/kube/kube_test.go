@@ -88,7 +88,7 @@ func newWatchClient(t testing.TB, cfg *rest.Config) client.WithWatch {
 
 // envOf is an environment whose reads are all live.
 func envOf(c client.Client, namespace string) kube.Env {
-	return kube.Env{Client: c, Live: c, Now: time.Now, ReservationNamespace: namespace}
+	return kube.Env{Client: c, Live: c, Now: time.Now, Namespace: namespace}
 }
 
 func create[T client.Object](t testing.TB, c client.Client, obj T) T {

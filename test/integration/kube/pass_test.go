@@ -82,7 +82,7 @@ func openShop(t testing.TB) *shop {
 	go func() {
 		ended <- kube.Run(ctx, b.ConfigFor(s.user, "system:masters"), kube.Options{
 			Areas:      []kube.AreaSetup{{Name: "lamps", AddToScheme: kubetest.AddToScheme, Setup: s.setup, Caches: []kube.Cached{{Of: &kubetest.Lamp{}}}}},
-			Namespaces: []string{s.namespace}, ReservationNamespace: s.namespace,
+			Namespaces: []string{s.namespace}, Namespace: s.namespace,
 			Election: kube.Election{Off: true}, MetricsAddress: "0", ProbeAddress: "0",
 		})
 	}()

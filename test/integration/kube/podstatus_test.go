@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +17,7 @@ func TestAPatchOfThePodStatusWritesAnnotations(t *testing.T) {
 	b := lamps(t)
 	admin, namespace := newClient(t, b.Config()), podNamespace(t, b)
 	node := create(t, admin, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + namespace}})
-	t.Cleanup(func() { _ = admin.Delete(t.Context(), node) })
+	t.Cleanup(func() { _ = admin.Delete(context.WithoutCancel(t.Context()), node) })
 	kubelet := newClient(t, b.ConfigFor("system:node:"+node.Name, "system:nodes"))
 	for what, c := range map[string]struct {
 		patch          string

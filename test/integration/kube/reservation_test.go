@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	"github.com/google/go-cmp/cmp"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,6 +121,68 @@ func TestALeaseGetsItsLabelBack(t *testing.T) {
 	if lease := r.lease(); len(lease.Labels) != 1 {
 		t.Errorf("labels %v", lease.Labels)
 	}
+}
+
+// TestALeaseGetsItsTargetBack: without it no sweep finds out that the target is gone.
+func TestALeaseGetsItsTargetBack(t *testing.T) {
+	r := newReserving(t, false)
+	ctx := t.Context()
+	r.must(r.Take(ctx, r.target, r.who))
+	want := r.lease().Annotations
+	lease := r.lease()
+	lease.Annotations = nil
+	r.must(r.env.Client.Update(ctx, lease))
+	r.must(r.Take(ctx, r.target, r.who))
+	if diff := cmp.Diff(want, r.lease().Annotations); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAMarkOutlivesItsHolder: a target that was never taken is marked, taken, released and taken over, and bears the mark
+// of the first until that one is resolved.
+func TestAMarkOutlivesItsHolder(t *testing.T) {
+	r := newReserving(t, false)
+	ctx := t.Context()
+	mark := &reserve.Unresolved{By: r.who, Requester: "dora"}
+	r.must(r.MarkUnresolved(ctx, r.target, *mark))
+	r.must(r.MarkUnresolved(ctx, r.target, reserve.Unresolved{By: r.other, Requester: "bob"}))
+	bears := func(holder read.Ref) {
+		t.Helper()
+		res, err := r.Of(ctx, r.target.UID)
+		if diff := cmp.Diff(mark, res.Unresolved); diff != "" || err != nil || !res.HeldBy(holder) {
+			t.Errorf("held by %s, %s, %v", res.Holder.Title(), diff, err)
+		}
+	}
+	bears(read.Ref{})
+	r.must(r.Take(ctx, r.target, r.who))
+	r.must(r.env.Client.Delete(ctx, r.holder))
+	r.must(r.Take(ctx, r.target, r.other))
+	bears(r.other)
+	r.must(r.Resolve(ctx, r.target, r.other.UID))
+	bears(r.other)
+	r.must(r.Release(ctx, r.target, r.other))
+	bears(read.Ref{})
+	r.must(r.Resolve(ctx, r.target, r.who.UID))
+	mark = nil
+	bears(read.Ref{})
+}
+
+// TestSweepOfAnyKind: all kinds that are served are looked at, and no other.
+func TestSweepOfAnyKind(t *testing.T) {
+	r := newReserving(t, false)
+	ctx, c := t.Context(), r.env.Client
+	gone, claim := create(t, c, lampOf(r.Namespace, "gone")), create(t, c, &corev1.ConfigMap{ObjectMeta: objectMeta(r.Namespace, "claim", nil)})
+	unserved := read.Ref{Kind: "Thing.elsewhere.statecraft.dev", Namespace: r.Namespace, Name: "a", UID: "elsewhere"}
+	for _, target := range []read.Ref{r.target, refOf(gone), reserve.RefOf(schema.GroupKind{Kind: "ConfigMap"}, claim), unserved} {
+		r.must(r.Take(ctx, target, r.who))
+	}
+	for _, obj := range []client.Object{gone, claim} {
+		r.must(c.Delete(ctx, obj))
+	}
+	if n, err := r.Sweep(ctx, kube.AnyKind); err != nil || n != 2 {
+		t.Errorf("swept %d: %v", n, err)
+	}
+	r.lease()
 }
 
 // A holder that deletes, or ends, is still at work; and one that says nothing for

@@ -57,9 +57,9 @@ func leadSlowly(kubeconfig, folder string) error {
 		return a.Run(worker.Start)
 	}
 	return kube.Run(ctrl.SetupSignalHandler(), cfg, kube.Options{
-		Areas:                []kube.AreaSetup{{Name: slowArea, AddToScheme: kubetest.AddToScheme, Setup: setup}},
-		ReservationNamespace: harness.SystemNamespace, MetricsAddress: "0", ProbeAddress: "0",
-		Election: kube.Election{Namespace: harness.SystemNamespace, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 500 * time.Millisecond},
+		Areas:     []kube.AreaSetup{{Name: slowArea, AddToScheme: kubetest.AddToScheme, Setup: setup}},
+		Namespace: harness.SystemNamespace, MetricsAddress: "0", ProbeAddress: "0",
+		Election: kube.Election{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 500 * time.Millisecond},
 	})
 }
 

@@ -2,6 +2,7 @@ package valkeynode
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,54 @@ func TestAPrimaryDoesNotStartOverWhatReplicasMayHold(t *testing.T) {
 		follower.start(t)
 		c.answers(t, follower)
 		primary.startWith(t, "--patience", timeout.Command.String())
+		c.answers(t, primary)
+	})
+}
+
+// Primary and replica of a shard end at once and are started again where they were, soon enough for nobody to notice. The
+// primary knew of slots and keys and finds none: it does not start, and says so by its exit code. Without the note of its
+// probe it would serve nothing in their place, and be Ready.
+func TestAShardThatRestartsEmptyIsTold(t *testing.T) {
+	t.Parallel()
+	forEachVersion(t, unnoticed, false, func(t *testing.T, c *cluster) {
+		primary, follower := c.mustOwner(t, 0)
+		held, formed := primary.dir+".held", primary.dir+".formed"
+		flags := []string{"--held", held, "--formed", formed}
+		c.must(t, os.WriteFile(formed, nil, 0o600))
+		c.says(t, primary, true, "a primary", flags...)
+		primary.kill()
+		follower.kill()
+		follower.start(t)
+		c.answers(t, follower)
+		c.says(t, follower, false, "has no copy", "--formed", formed)
+		primary.startWith(t, "--held", held)
+		if code := primary.exited(t); code != topology.ExitDataMissing {
+			t.Errorf("ended with %d\n%s", code, c.story())
+		}
+		if said := primary.said(t); !strings.Contains(said, "held keys when it last ran") {
+			t.Errorf("said %q", said)
+		}
+		c.says(t, primary, false, "connect", flags...)
+		primary.start(t)
+		c.says(t, primary, true, "a primary", "--formed", formed)
+	})
+}
+
+// A server whose keys were deleted by clients has lost nothing when it begins empty.
+func TestAPrimaryWhoseKeysWereDeletedStartsEmpty(t *testing.T) {
+	t.Parallel()
+	forEachVersion(t, unnoticed, false, func(t *testing.T, c *cluster) {
+		primary, follower := c.mustOwner(t, 0)
+		held := primary.dir + ".held"
+		c.says(t, primary, true, "a primary", "--held", held)
+		_, err := primary.do(t.Context(), "FLUSHALL")
+		c.must(t, err)
+		c.says(t, primary, true, "a primary", "--held", held)
+		primary.kill()
+		follower.kill()
+		follower.start(t)
+		c.answers(t, follower)
+		primary.startWith(t, "--held", held)
 		c.answers(t, primary)
 	})
 }

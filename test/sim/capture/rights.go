@@ -3,10 +3,9 @@ package capture
 import (
 	"context"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	meta "github.com/statecraft-dev/statecraft/api/meta/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/capture/observe"
+	"github.com/statecraft-dev/statecraft/internal/guard"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 )
 
@@ -17,6 +16,6 @@ func allRights() observe.Rights {
 		May: func(context.Context, *meta.Requester, read.Right) (read.Access, error) {
 			return read.Access{Allowed: true}, nil
 		},
-		Gap: func(context.Context, *metav1.Time) (string, error) { return "", nil },
+		Look: func(context.Context) (guard.Verdict, error) { return guard.Verdict{}, nil },
 	}
 }

@@ -11,7 +11,7 @@ import (
 // build builds the controllers of the area, as its setup does.
 func (s *story) build(c *sim.Cell) {
 	env := c.Env()
-	env.ReservationNamespace = harness.SystemNamespace
+	env.Namespace = harness.SystemNamespace
 	env.Kinds = valkey.Kinds()
 	servers := serverCalls{cell: c, servers: s.servers, stir: func() { s.kubelet.stirred.Store(true) }, fails: s.failsOver}
 	work := &kube.Worker[struct{}]{Wake: c.Wake(clusterKind)}

@@ -8,16 +8,17 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/script"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
 // await lets the servers talk until it has come to what is awaited.
-func (s *script) await(ctx context.Context, words []string, named map[string][]string) error {
+func (s *play) await(ctx context.Context, words []string, named map[string][]string) error {
 	return s.comesTo(ctx, s.Until, words, named)
 }
 
-func (s *script) comesTo(ctx context.Context, until func(context.Context, func() bool) error, words []string, named map[string][]string) error {
+func (s *play) comesTo(ctx context.Context, until func(context.Context, func() bool) error, words []string, named map[string][]string) error {
 	came := false // once is enough: to be asked a second time a busy server may be too slow
 	done := func() bool {
 		came = came || s.holds(ctx, words, named)
@@ -27,20 +28,18 @@ func (s *script) comesTo(ctx context.Context, until func(context.Context, func()
 		return err
 	}
 	if !done() {
-		return fmt.Errorf("await %v: %w", words, errStill)
+		return fmt.Errorf("await %v: %w", words, script.ErrStill)
 	}
 	return nil
 }
-
-var errAfterAll = errors.New("it came to that")
 
 // looks is how often it is looked in the time in which something must not happen.
 const looks = 10
 
 // never lets time pass in which something must not happen.
-func (s *script) never(ctx context.Context, words []string, named map[string][]string) error {
+func (s *play) never(ctx context.Context, words []string, named map[string][]string) error {
 	if len(named["for"]) != 1 {
-		return errUnknown
+		return script.ErrUnknown
 	}
 	d, err := time.ParseDuration(named["for"][0])
 	if err != nil {
@@ -51,13 +50,13 @@ func (s *script) never(ctx context.Context, words []string, named map[string][]s
 			return err
 		}
 		if s.holds(ctx, words, named) {
-			return errAfterAll
+			return script.ErrAfterAll
 		}
 	}
 	return nil
 }
 
-func (s *script) holds(ctx context.Context, words []string, named map[string][]string) bool {
+func (s *play) holds(ctx context.Context, words []string, named map[string][]string) bool {
 	switch words[0] {
 	case "met", "agree", "ok":
 		return s.harmony(ctx, words[0], s.among(named))
@@ -77,7 +76,7 @@ func (s *script) holds(ctx context.Context, words []string, named map[string][]s
 }
 
 // missed says that nobody listens at a server, and that none of the others has a connection to it.
-func (s *script) missed(ctx context.Context, of wire.Target) bool {
+func (s *play) missed(ctx context.Context, of wire.Target) bool {
 	if _, err := s.Ask(ctx, of.Addr); !errors.Is(err, wire.ErrConnectionRefused) {
 		return false
 	}
@@ -97,13 +96,13 @@ func (s *script) missed(ctx context.Context, of wire.Target) bool {
 }
 
 // ended says that a server has no job under way.
-func (s *script) ended(ctx context.Context, at wire.Target) bool {
+func (s *play) ended(ctx context.Context, at wire.Target) bool {
 	jobs, err := s.Mover.SlotMigrations(ctx, at)
 	return err == nil && !slices.ContainsFunc(jobs, func(j topology.SlotJob) bool { return !j.Ended() })
 }
 
 // is says what a server is by its own word.
-func (s *script) is(ctx context.Context, what string, server *topology.Server) bool {
+func (s *play) is(ctx context.Context, what string, server *topology.Server) bool {
 	self := server.Self()
 	switch what {
 	case "primary":
@@ -117,7 +116,7 @@ func (s *script) is(ctx context.Context, what string, server *topology.Server) b
 }
 
 // caughtUp says that a replica has all that its primary has.
-func (s *script) caughtUp(ctx context.Context, replica *topology.Server) bool {
+func (s *play) caughtUp(ctx context.Context, replica *topology.Server) bool {
 	for _, at := range s.targets {
 		if at.ID == replica.Self().Follows {
 			primary, err := s.Ask(ctx, at.Addr)
@@ -128,7 +127,7 @@ func (s *script) caughtUp(ctx context.Context, replica *topology.Server) bool {
 }
 
 // informed says that a server sees all others that run in their roles and with their slots.
-func (s *script) informed(ctx context.Context, at wire.Target) bool {
+func (s *play) informed(ctx context.Context, at wire.Target) bool {
 	server, err := s.Ask(ctx, at.Addr)
 	if err != nil {
 		return false
@@ -149,7 +148,7 @@ func (s *script) informed(ctx context.Context, at wire.Target) bool {
 }
 
 // opinion is what all others that run think of one.
-func (s *script) opinion(ctx context.Context, what, number string) bool {
+func (s *play) opinion(ctx context.Context, what, number string) bool {
 	of := s.one(number)
 	for i, at := range s.targets {
 		if s.dead[i] || strconv.Itoa(i) == number {
@@ -169,7 +168,7 @@ func (s *script) opinion(ctx context.Context, what, number string) bool {
 }
 
 // listed says that one of the others knows a server.
-func (s *script) listed(ctx context.Context, number string) bool {
+func (s *play) listed(ctx context.Context, number string) bool {
 	of := s.one(number)
 	return slices.ContainsFunc(s.targets, func(at wire.Target) bool {
 		server, err := s.Ask(ctx, at.Addr)
@@ -178,7 +177,7 @@ func (s *script) listed(ctx context.Context, number string) bool {
 }
 
 // among are the servers that a condition is about: by default all that run.
-func (s *script) among(named map[string][]string) (targets []wire.Target) {
+func (s *play) among(named map[string][]string) (targets []wire.Target) {
 	if list := named["among"]; list != nil {
 		return s.numbered(list)
 	}
@@ -190,7 +189,7 @@ func (s *script) among(named map[string][]string) (targets []wire.Target) {
 	return targets
 }
 
-func (s *script) harmony(ctx context.Context, what string, among []wire.Target) bool {
+func (s *play) harmony(ctx context.Context, what string, among []wire.Target) bool {
 	nodes := make(topology.Nodes, 0, len(among))
 	ok := true
 	for i, at := range among {

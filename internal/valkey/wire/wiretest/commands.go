@@ -9,13 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/script"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-var errUnknown = errors.New("no such command, or too few words")
-
-func (s *script) command(ctx context.Context, name string, words []string, named map[string][]string) (string, error) {
+func (s *play) command(ctx context.Context, name string, words []string, named map[string][]string) (string, error) {
 	words = append(words, "", "", "") // what is left out is empty
 	switch name {
 	case "await":
@@ -48,7 +47,7 @@ func (s *script) command(ctx context.Context, name string, words []string, named
 }
 
 // tell is the commands to one server about itself and others.
-func (s *script) tell(ctx context.Context, name string, words []string, named map[string][]string) error {
+func (s *play) tell(ctx context.Context, name string, words []string, named map[string][]string) error {
 	at, other := s.one(words[0]), s.one(words[1])
 	switch name {
 	case "meet":
@@ -73,7 +72,7 @@ func (s *script) tell(ctx context.Context, name string, words []string, named ma
 	case "config":
 		return s.ConfigSet(ctx, at, settings(named))
 	}
-	return errUnknown
+	return script.ErrUnknown
 }
 
 // settings are what is set, without what is said of versions.
@@ -88,7 +87,7 @@ func settings(named map[string][]string) map[string]string {
 }
 
 // raiseEpoch raises it above the highest that the server has heard of.
-func (s *script) raiseEpoch(ctx context.Context, at wire.Target) error {
+func (s *play) raiseEpoch(ctx context.Context, at wire.Target) error {
 	server, err := s.Ask(ctx, at.Addr)
 	if err != nil {
 		return err
@@ -97,7 +96,7 @@ func (s *script) raiseEpoch(ctx context.Context, at wire.Target) error {
 }
 
 // reset goes on with the ID that a hard one leaves behind.
-func (s *script) reset(ctx context.Context, at wire.Target, hard bool) error {
+func (s *play) reset(ctx context.Context, at wire.Target, hard bool) error {
 	if err := s.Reset(ctx, at, hard); err != nil {
 		return err
 	}
@@ -105,10 +104,10 @@ func (s *script) reset(ctx context.Context, at wire.Target, hard bool) error {
 }
 
 // rename looks who answers now where a server was.
-func (s *script) rename(ctx context.Context, was, is string) error {
+func (s *play) rename(ctx context.Context, was, is string) error {
 	i := slices.IndexFunc(s.targets, func(t wire.Target) bool { return t.Addr == was })
 	if i < 0 {
-		return errUnknown
+		return script.ErrUnknown
 	}
 	var server *topology.Server
 	err := s.Until(ctx, func() (done bool) {
@@ -124,7 +123,7 @@ func (s *script) rename(ctx context.Context, was, is string) error {
 }
 
 // move is the commands about slots.
-func (s *script) move(ctx context.Context, name string, words []string) error {
+func (s *play) move(ctx context.Context, name string, words []string) error {
 	at, to := s.one(words[0]), s.one(words[2])
 	slots, err := topology.ParseSlots(words[1])
 	if err != nil {
@@ -150,11 +149,11 @@ func (s *script) move(ctx context.Context, name string, words []string) error {
 	case "cancel":
 		return s.Mover.CancelSlotMigrations(ctx, at)
 	}
-	return errUnknown
+	return script.ErrUnknown
 }
 
 // migrateSlots takes pairs of slots and the server that they go to.
-func (s *script) migrateSlots(ctx context.Context, at wire.Target, words []string) error {
+func (s *play) migrateSlots(ctx context.Context, at wire.Target, words []string) error {
 	var moves []wire.SlotsTo
 	for i := 0; i+1 < len(words) && words[i] != ""; i += 2 {
 		slots, err := topology.ParseSlots(words[i])
@@ -166,7 +165,7 @@ func (s *script) migrateSlots(ctx context.Context, at wire.Target, words []strin
 	return s.Mover.MigrateSlots(ctx, at, moves)
 }
 
-func (s *script) migrateKeys(ctx context.Context, at wire.Target, slots topology.Slots, to wire.Target) error {
+func (s *play) migrateKeys(ctx context.Context, at wire.Target, slots topology.Slots, to wire.Target) error {
 	m := wire.Migration{To: to.Addr, Within: time.Minute}
 	for _, slot := range slots.List() {
 		keys, err := s.Mover.KeysInSlot(ctx, at, slot, 1000)
@@ -179,7 +178,7 @@ func (s *script) migrateKeys(ctx context.Context, at wire.Target, slots topology
 }
 
 // ask is the questions about slots.
-func (s *script) ask(ctx context.Context, name string, words []string) (string, error) {
+func (s *play) ask(ctx context.Context, name string, words []string) (string, error) {
 	at := s.one(words[0])
 	var out []string
 	if name == "jobs" {
@@ -188,7 +187,7 @@ func (s *script) ask(ctx context.Context, name string, words []string) (string, 
 			out = append(out, fmt.Sprintf("%s from %s to %s: %s", j.Slots, s.ids[j.Source], s.ids[j.Target], j.State))
 		}
 		slices.Sort(out)
-		return lines(out), err
+		return script.Lines(out), err
 	}
 	slots, err := topology.ParseSlots(words[1])
 	if err != nil {
@@ -201,14 +200,14 @@ func (s *script) ask(ctx context.Context, name string, words []string) (string, 
 	if err != nil {
 		return "", err
 	}
-	return lines(out), nil
+	return script.Lines(out), nil
 }
 
 // process ends and starts servers.
-func (s *script) process(ctx context.Context, name string, words []string) error {
+func (s *play) process(ctx context.Context, name string, words []string) error {
 	i, err := strconv.Atoi(words[0])
 	if err != nil || i >= len(s.targets) {
-		return errUnknown
+		return script.ErrUnknown
 	}
 	if s.dead[i] = name == "kill"; s.dead[i] {
 		return s.Kill(s.targets[i].Addr)

@@ -6,12 +6,13 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/statecraft-dev/statecraft/internal/script"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
 // Form makes three shards of six blank servers, each of a primary and the replica that
-// comes after it, and waits until all agree.
+// comes after it, and waits until all agree and have heard of all epochs.
 func Form(ctx context.Context, c Cluster) error {
 	targets := make([]wire.Target, len(c.Addrs))
 	for i, addr := range c.Addrs {
@@ -36,17 +37,45 @@ func Form(ctx context.Context, c Cluster) error {
 	if err := c.divide(ctx, targets); err != nil {
 		return err
 	}
-	return c.settled(ctx, func(n topology.Nodes) (string, bool) {
-		if m, unsynced := n.Unsynced(); unsynced {
-			return m.Name + " has no link to its primary", false
+	return c.settled(ctx, formed)
+}
+
+// formed says whether all serve and agree, and have heard of all epochs.
+func formed(n topology.Nodes) (doubt string, all bool) {
+	if m, unsynced := n.Unsynced(); unsynced {
+		return m.Name + " has no link to its primary", false
+	}
+	for _, m := range n {
+		if m.Server != nil && !m.Server.OK {
+			return m.Name + " does not serve", false
 		}
-		for _, m := range n {
-			if m.Server != nil && !m.Server.OK {
-				return m.Name + " does not serve", false
+	}
+	if doubt, agree := n.Agree(); !agree {
+		return doubt, false
+	}
+	return heardOfEpochs(n)
+}
+
+// heardOfEpochs says whether primaries have epochs of their own, which all others know: new primaries begin in the same one and
+// leave it one by one. A replica that missed the last one would ask for votes with an older one, and get none.
+func heardOfEpochs(nodes topology.Nodes) (doubt string, all bool) {
+	primaries := map[int64]string{}
+	for _, of := range nodes {
+		self := of.Server.Self()
+		if self.Follows != "" {
+			continue
+		}
+		if other, taken := primaries[self.Epoch]; taken {
+			return fmt.Sprintf("%s and %s are both in epoch %d", other, of.Name, self.Epoch), false
+		}
+		primaries[self.Epoch] = of.Name
+		for _, by := range nodes {
+			if p, _ := by.Server.Peer(self.ID); p.Epoch != self.Epoch {
+				return fmt.Sprintf("%s knows epoch %d of %s, which is in %d", by.Name, p.Epoch, of.Name, self.Epoch), false
 			}
 		}
-		return n.Agree()
-	})
+	}
+	return "", true
 }
 
 // divide gives every second server slots, and makes the one after it its replica.
@@ -91,7 +120,7 @@ func (c Cluster) settled(ctx context.Context, judge func(topology.Nodes) (string
 		return err
 	}
 	if !sound && !done() { // once is enough: on a busy machine links come and go
-		return fmt.Errorf("%w: %s", errStill, doubt)
+		return fmt.Errorf("%w: %s", script.ErrStill, doubt)
 	}
 	return nil
 }

@@ -8,10 +8,9 @@ import (
 
 	"github.com/valkey-io/valkey-go"
 
+	"github.com/statecraft-dev/statecraft/internal/script"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
-
-const pollEvery = 50 * time.Millisecond
 
 // Real makes a cluster of running servers, which are wiped first. Who calls it
 // says with the addresses that nothing of worth is in them, and how long they may take.
@@ -45,18 +44,5 @@ func wipe(ctx context.Context, addr string) error {
 
 // Poll is for Until of real servers: it waits until they have done what they are to do, or long enough.
 func Poll(within time.Duration) func(ctx context.Context, done func() bool) error {
-	return func(ctx context.Context, done func() bool) error {
-		ctx, cancel := context.WithTimeout(ctx, within)
-		defer cancel()
-		tick := time.NewTicker(pollEvery)
-		defer tick.Stop()
-		for !done() {
-			select {
-			case <-ctx.Done():
-				return nil // what was awaited did not come: the script says what that means
-			case <-tick.C:
-			}
-		}
-		return nil
-	}
+	return script.Poll(within)
 }

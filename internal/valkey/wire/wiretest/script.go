@@ -2,15 +2,11 @@ package wiretest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
-
+	"github.com/statecraft-dev/statecraft/internal/script"
 	"github.com/statecraft-dev/statecraft/internal/valkey/topology"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
@@ -92,8 +88,8 @@ const Servers = 6
 // Where versions differ the script says so: a command with since=9.1 or before=8.1 is
 // left out on all others.
 func Run(t *testing.T, dir string, start func(t *testing.T) Cluster) {
-	datadriven.Walk(t, dir, func(t *testing.T, path string) {
-		s := &script{Cluster: start(t), ids: map[string]string{}, dead: map[int]bool{}}
+	begin := func(t *testing.T) script.Perform {
+		s := &play{Cluster: start(t), ids: map[string]string{}, dead: map[int]bool{}}
 		for i, addr := range s.Addrs {
 			server, err := s.Ask(t.Context(), addr)
 			if err != nil {
@@ -102,34 +98,21 @@ func Run(t *testing.T, dir string, start func(t *testing.T) Cluster) {
 			s.ids[server.ID] = strconv.Itoa(i)
 			s.targets = append(s.targets, wire.Target{Addr: addr, ID: server.ID})
 		}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			words, named := split(d)
-			if s.elsewhere(named) {
-				return d.Expected
-			}
-			out, err := s.command(t.Context(), d.Cmd, words, named)
-			if err != nil {
-				return "error: " + kind(err) + "\n"
-			}
-			return out
-		})
-	})
-}
-
-// split tells plain words from those with values.
-func split(d *datadriven.TestData) (words []string, named map[string][]string) {
-	named = map[string][]string{}
-	for _, a := range d.CmdArgs {
-		if len(a.Vals) == 0 {
-			words = append(words, a.Key)
-		} else {
-			named[a.Key] = a.Vals
-		}
+		return s.perform
 	}
-	return words, named
+	script.Run(t, dir, begin, wire.ErrUnreachable, wire.ErrOtherServer, wire.ErrLoading, wire.ErrDenied,
+		wire.ErrUnknownPeer, wire.ErrNotBlank, wire.ErrRefused, wire.ErrMalformed)
 }
 
-type script struct {
+func (s *play) perform(ctx context.Context, l script.Line) (string, error) {
+	if s.elsewhere(l.Named) {
+		return l.Expected, nil
+	}
+	return s.command(ctx, l.Name, l.Words, l.Named)
+}
+
+// play is one script on one cluster.
+type play struct {
 	Cluster
 	targets []wire.Target
 	ids     map[string]string // from ID to number
@@ -137,12 +120,12 @@ type script struct {
 }
 
 // elsewhere says that a command is meant for servers of other versions.
-func (s *script) elsewhere(named map[string][]string) bool {
+func (s *play) elsewhere(named map[string][]string) bool {
 	since, before := named["since"], named["before"]
 	return since != nil && topology.Older(s.Version, since[0]) || before != nil && !topology.Older(s.Version, before[0])
 }
 
-func (s *script) numbered(args []string) (targets []wire.Target) {
+func (s *play) numbered(args []string) (targets []wire.Target) {
 	for _, a := range args {
 		if i, err := strconv.Atoi(a); err == nil && i < len(s.targets) {
 			targets = append(targets, s.targets[i])
@@ -151,29 +134,9 @@ func (s *script) numbered(args []string) (targets []wire.Target) {
 	return targets
 }
 
-func (s *script) one(arg string) wire.Target {
+func (s *play) one(arg string) wire.Target {
 	if list := s.numbered([]string{arg}); len(list) == 1 {
 		return list[0]
 	}
 	return wire.Target{}
-}
-
-var errStill = errors.New("it does not come to that")
-
-// kind is the type of an error: its text is the server's.
-func kind(err error) string {
-	for _, k := range []error{wire.ErrUnreachable, wire.ErrOtherServer, wire.ErrLoading, wire.ErrDenied,
-		wire.ErrUnknownPeer, wire.ErrNotBlank, wire.ErrRefused, wire.ErrMalformed, errStill} {
-		if errors.Is(err, k) {
-			return k.Error()
-		}
-	}
-	return err.Error()
-}
-
-func lines(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return fmt.Sprintln(strings.Join(list, "\n"))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
 )
 
-func (s *script) show(ctx context.Context, targets []wire.Target) (string, error) {
+func (s *play) show(ctx context.Context, targets []wire.Target) (string, error) {
 	var b strings.Builder
 	for _, at := range targets {
 		server, err := s.Ask(ctx, at.Addr)
@@ -22,7 +22,7 @@ func (s *script) show(ctx context.Context, targets []wire.Target) (string, error
 	return b.String(), nil
 }
 
-func (s *script) words(server *topology.Server) string {
+func (s *play) words(server *topology.Server) string {
 	role, sees := "primary", make([]string, 0, len(server.View))
 	if f := server.Self().Follows; f != "" {
 		role = "replica of " + s.ids[f]
@@ -52,7 +52,7 @@ func (s *script) words(server *topology.Server) string {
 	return text
 }
 
-func (s *script) shard(server *topology.Server) string {
+func (s *play) shard(server *topology.Server) string {
 	var members []string
 	for _, p := range server.View {
 		if p.Shard == server.Self().Shard && p.State != topology.Handshake {

@@ -19,6 +19,8 @@ const usage = `usage: bed <command> [flags]
                   -csi adds a CSI driver with snapshots
   down            stop it and remove all it made
   status          say what is running
+  load <file>     load an archive of images into its nodes
+  program <name>  print where a program is that the bed has built, such as helm
   parts [-level full]
                   build everything the bed runs into the cache; -level core leaves out what
                   only tests of LEVEL=full need
@@ -33,11 +35,15 @@ type options struct {
 	nodes int
 	csi   bool
 	level string
+	args  []string
 }
 
 var commands = map[string]func(context.Context, options) error{
-	"up": up, "down": down, "status": status, "parts": buildParts, superviseCommand: supervise,
+	"up": up, "down": down, "status": status, "parts": buildParts, "load": loadImages, "program": printProgram, superviseCommand: supervise,
 }
+
+// takes is how many words a command takes besides flags.
+var takes = map[string]int{"load": 1, "program": 1}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -71,8 +77,9 @@ func run(ctx context.Context, args []string) error {
 	flags.BoolVar(&o.csi, "csi", false, "")
 	flags.StringVar(&o.level, "level", "full", "")
 	flags.SetOutput(io.Discard)
-	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 {
+	if err := flags.Parse(args[1:]); err != nil || flags.NArg() != takes[args[0]] {
 		return errUsage
 	}
+	o.args = flags.Args()
 	return command(ctx, o)
 }

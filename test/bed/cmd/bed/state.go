@@ -17,6 +17,7 @@ type state struct {
 	Supervisor process.Identity
 	Servers    map[string]process.Identity
 	Nodes      int
+	NodePIDs   []int // of the first process of every node
 	Since      time.Time
 	Kubeconfig string
 	Kubectl    string

@@ -83,6 +83,9 @@ func publish(b *bed.Bed, s state, o options) error {
 	if csi := b.CSI(); csi != nil {
 		s.CSISocket = csi.Socket()
 	}
+	for _, node := range b.Nodes() {
+		s.NodePIDs = append(s.NodePIDs, node.PID())
+	}
 	s.Servers = map[string]process.Identity{}
 	for name, pid := range b.PIDs() {
 		if s.Servers[name], err = process.Identify(pid); err != nil {

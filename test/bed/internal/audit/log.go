@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -140,10 +141,22 @@ func (e event) dryRun() bool {
 	return len(e.RequestObject.DryRun) > 0 || strings.Contains(e.RequestURI, "dryRun=")
 }
 
+// isWrite says that the request stores something unless it is a dry run. A log may have reads and access reviews, too.
+func (e event) isWrite() bool {
+	switch e.ObjectRef.APIGroup {
+	case "authentication.k8s.io", "authorization.k8s.io":
+		return false
+	}
+	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb)
+}
+
 func (l *Log) take(line []byte) error {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
 		return fmt.Errorf("parse audit event: %w", err)
+	}
+	if !e.isWrite() {
+		return nil
 	}
 	if e.Stage == "RequestReceived" {
 		l.pending[e.AuditID] = struct{}{}

@@ -19,9 +19,13 @@ const (
 	patient = timeout.Wait
 )
 
-func line(stage, id, extra string) string {
-	return fmt.Sprintf(`{"auditID":%q,"stage":%q,"verb":"create","user":{"username":"u"},"requestReceivedTimestamp":%q%s}`+"\n",
-		id, stage, moment, extra)
+func line(stage, id, extra string) string { return logged("create", stage, id, extra) }
+
+func of(verb, stage, extra string) string { return logged(verb, stage, "other", extra) }
+
+func logged(verb, stage, id, extra string) string {
+	return fmt.Sprintf(`{"auditID":%q,"stage":%q,"verb":%q,"user":{"username":"u"},"requestReceivedTimestamp":%q%s}`+"\n",
+		id, stage, verb, moment, extra)
 }
 
 func newLog(t *testing.T, content string) (*Log, func(string)) {
@@ -52,6 +56,9 @@ func TestOnlyAnsweredWritesThatAreStoredCount(t *testing.T) {
 		"a request that panicked":              {log: line("RequestReceived", "a", "") + line("Panic", "a", ""), want: 0},
 		"a dry run by query":                   {log: line("ResponseComplete", "a", `,"requestURI":"/x?dryRun=All"`), want: 0},
 		"a dry run in the options of a delete": {log: line("ResponseComplete", "a", `,"requestObject":{"dryRun":["All"]}`), want: 0},
+		"a watch that has begun":               {log: of("watch", "ResponseStarted", ""), want: 0},
+		"a read":                               {log: of("get", "ResponseComplete", ""), want: 0},
+		"an access review":                     {log: of("create", "ResponseComplete", `,"objectRef":{"apiGroup":"authorization.k8s.io"}`), want: 0},
 		"a line that is still being written":   {log: line("ResponseComplete", "a", "") + `{"auditID":"b"`, want: 1},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -83,6 +90,15 @@ func TestAWriteUnderWayIsWaitedFor(t *testing.T) {
 	}
 	if len(writes) != 1 {
 		t.Errorf("%d writes, want the one that was under way", len(writes))
+	}
+}
+
+// A watch has no end to wait for.
+func TestAReadUnderWayIsNotWaitedFor(t *testing.T) {
+	log, _ := newLog(t, of("watch", "RequestReceived", "")+line("ResponseComplete", "a", ""))
+	writes, err := log.Writes(t.Context(), time.Time{})
+	if err != nil || len(writes) != 1 {
+		t.Errorf("%d writes, %v; want the one that was logged", len(writes), err)
 	}
 }
 

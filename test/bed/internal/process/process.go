@@ -25,6 +25,9 @@ type Command struct {
 	Files []*os.File
 	// Cloneflags are namespaces the process gets for itself.
 	Cloneflags uintptr
+	// User is whom the process runs as; nil is the user who starts it.
+	User *syscall.Credential
+	Dir  string // where it works; "" is where the process that starts it does
 }
 
 // Process is a running server. It leads a process group of its own and is killed by the kernel when the
@@ -67,8 +70,9 @@ func Start(command Command, logDir string) (*Process, error) {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = command.Files
 	cmd.Env = append(os.Environ(), command.Env...)
+	cmd.Dir = command.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: command.Cloneflags,
+		Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: command.Cloneflags, Credential: command.User,
 	}
 	if err := launch()(cmd.Start); err != nil {
 		return nil, fmt.Errorf("start %s: %w", command.Name, err)

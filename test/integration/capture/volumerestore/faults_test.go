@@ -35,7 +35,7 @@ func survivesKills(t *testing.T, s *storage, namespace string) {
 			return nil
 		})
 		s.restorer.kill(t)
-		s.restorer.start(t)
+		s.restorer.start(t, alone)
 		s.ended(t, restoreOf(namespace, name, ""), capturev1.ReasonCompleted)
 		s.holds(t, namespace, name, orders)
 	}
@@ -108,7 +108,7 @@ func deletedHalfWay(t *testing.T, s *storage, namespace string) {
 	if err := s.client.Delete(t.Context(), waits); err != nil {
 		t.Fatal(err)
 	}
-	s.restorer.start(t)
+	s.restorer.start(t, alone)
 	s.missing(t, claim)
 	harness.Consistently(t, time.Second, poll, func() error {
 		return s.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "data"}, &corev1.PersistentVolumeClaim{})

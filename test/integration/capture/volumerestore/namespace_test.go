@@ -1,6 +1,7 @@
 package volumerestore
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -85,7 +86,7 @@ func (s *storage) captureTwo(t *testing.T, namespace, node string) *capturev1.Ma
 func comesBack(t *testing.T, s *storage, namespace string) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + namespace}}
 	s.create(t, node)
-	t.Cleanup(func() { _ = s.client.Delete(t.Context(), node) })
+	t.Cleanup(func() { _ = s.client.Delete(context.WithoutCancel(t.Context()), node) })
 	s.tenant(t, namespace)
 	taken := s.captureTwo(t, namespace, node.Name)
 

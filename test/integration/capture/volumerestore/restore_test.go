@@ -1,6 +1,7 @@
 package volumerestore
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,6 +49,7 @@ func TestVolumeRestore(t *testing.T) {
 		{"a driver that recovers ends nothing", waitsForTheDriver},
 		{"a request that is deleted half way leaves nothing", deletedHalfWay},
 		{"a restorer makes volumes of its own driver only", makesOwnVolumesOnly},
+		{"a restorer is elected and shows metrics", isElected},
 	} {
 		if !t.Run(part.name, func(t *testing.T) {
 			t.Cleanup(s.csi.Proxy().Clear)
@@ -124,7 +126,7 @@ func waitsForAPod(t *testing.T, s *storage, namespace string) {
 	s.capture(t, namespace, capturev1.Snapshot, orders)
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + namespace}}
 	s.create(t, node)
-	t.Cleanup(func() { _ = s.client.Delete(t.Context(), node) })
+	t.Cleanup(func() { _ = s.client.Delete(context.WithoutCancel(t.Context()), node) })
 	calls := s.csi.Proxy().Calls("CreateVolume")
 	r := restoreOf(namespace, "back", bed.CSIWaitClass)
 	s.create(t, r)

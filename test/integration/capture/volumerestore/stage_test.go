@@ -71,7 +71,7 @@ func newStorage(t *testing.T) *storage {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s.restorer = newRestorer(t, b)
-	s.restorer.start(t)
+	s.restorer.start(t, alone)
 	keepers.AwaitCollection(t, c, bedtest.Namespace(t, b))
 	return s
 }
@@ -104,15 +104,18 @@ func newRestorer(t *testing.T, b *bed.Bed) *restorerProcess {
 	return p
 }
 
-func (p *restorerProcess) start(t *testing.T) {
+// alone is for a restorer that need not be elected.
+const alone = "--no-leader-election"
+
+func (p *restorerProcess) start(t *testing.T, args ...string) {
 	t.Helper()
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	p.cmd = exec.Command(p.binary, "--kubeconfig="+p.kubeconfig, "--csi-address="+p.socket, "--namespace="+harness.SystemNamespace,
-		"--health-probe-bind-address=0", "--no-leader-election", "--csi-timeout=5s", "--zap-log-level=debug")
+	p.cmd = exec.Command(p.binary, append(args, "--kubeconfig="+p.kubeconfig, "--csi-address="+p.socket, "--namespace="+harness.SystemNamespace,
+		"--health-probe-bind-address=0", "--csi-timeout=5s", "--zap-log-level=debug")...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {

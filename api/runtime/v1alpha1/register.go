@@ -1,0 +1,21 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var (
+	// GroupVersion names this version of the group.
+	GroupVersion = schema.GroupVersion{Group: "runtime.statecraft.dev", Version: "v1alpha1"}
+
+	schemeBuilder = runtime.NewSchemeBuilder(func(s *runtime.Scheme) error {
+		s.AddKnownTypes(GroupVersion, &ClassRuntime{}, &ClassRuntimeList{})
+		metav1.AddToGroupVersion(s, GroupVersion)
+		return nil
+	})
+
+	// AddToScheme makes the kinds of this version known to a scheme.
+	AddToScheme = schemeBuilder.AddToScheme
+)

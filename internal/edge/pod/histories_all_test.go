@@ -1,0 +1,6 @@
+//go:build !race
+
+package pod
+
+// histories is how many are tried.
+const histories = 1000

@@ -1,0 +1,163 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/statecraft-dev/statecraft/internal/edge/fleet"
+	"github.com/statecraft-dev/statecraft/internal/edge/fleet/fleetfake"
+	"github.com/statecraft-dev/statecraft/internal/edge/fleet/fleettest"
+	"github.com/statecraft-dev/statecraft/internal/edge/fleet/flightctl"
+	"github.com/statecraft-dev/statecraft/internal/script"
+	"github.com/statecraft-dev/statecraft/test/bed"
+	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
+	"github.com/statecraft-dev/statecraft/test/bed/devices"
+	"github.com/statecraft-dev/statecraft/test/timeout"
+)
+
+func TestMain(m *testing.M) { bedtest.Main(m) }
+
+const (
+	disconnected = 20 * time.Second // more than the 15 s after which the server saves whom it has heard
+	requests     = 100_000          // so many that no test comes to it
+)
+
+// control is the Flight Control that the tests of this package share.
+func control(t *testing.T) *bed.FlightControlServer {
+	t.Helper()
+	return bedtest.ControlPlane(t, bed.FlightControl(bed.FlightControlSettings{
+		Disconnected: disconnected, Look: time.Second, Requests: requests,
+	})).FlightControl()
+}
+
+// client asks the server as the area does.
+func client(t *testing.T, f *bed.FlightControlServer) *flightctl.Client {
+	t.Helper()
+	token, err := f.Token(t.Context(), "edge")
+	must(t, err)
+	transport, err := f.Transport()
+	must(t, err)
+	t.Cleanup(transport.CloseIdleConnections)
+	return flightctl.New(f.URL(), transport, func() (string, error) { return token, nil }, time.Now)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// port is the client, as scripts use it.
+type port struct{ *flightctl.Client }
+
+func (p port) Edit(ctx context.Context, name string, decide func(fleet.Device) (fleet.Edit, error)) error {
+	return p.Client.Edit(ctx, name, decide)
+}
+
+// scripted is a device whose agent is that of the fake.
+type scripted struct {
+	*devices.Device
+	agent fleetfake.Agent
+}
+
+// begin lets the agent apply the empty spec that a device has when it is new, once that is rendered.
+func (s *scripted) begin(ctx context.Context) error {
+	err := script.Poll(timeout.Wait)(ctx, func() bool {
+		_, is, err := s.Fetch(ctx)
+		return err == nil && is
+	})
+	return errors.Join(err, s.fetch(ctx), s.report(ctx))
+}
+
+// fetch gives the agent what was rendered.
+func (s *scripted) fetch(ctx context.Context) error {
+	rendered, is, err := s.Fetch(ctx)
+	if err != nil || !is {
+		return err
+	}
+	version, err := strconv.Atoi(rendered.Version)
+	if err != nil {
+		return fmt.Errorf("read version: %w", err)
+	}
+	entries := make([]fleet.Entry, 0, len(rendered.Applications))
+	for _, raw := range rendered.Applications {
+		entries = append(entries, fleet.EntryOf(raw))
+	}
+	s.agent.Take(version, fleetfake.Wanted(entries))
+	return nil
+}
+
+// report reports what the agent says, if it is connected.
+func (s *scripted) report(ctx context.Context) error {
+	if !s.agent.Connected {
+		return nil
+	}
+	said := s.agent.Report()
+	updating := said.Updating()
+	r := devices.Report{Version: strconv.Itoa(said.Version), Updating: updating.Status, Reason: updating.Reason, Message: updating.Message}
+	for _, a := range said.Applications {
+		r.Applications = append(r.Applications, devices.Application{Name: a.Name, Status: a.Status, Ready: fmt.Sprintf("%d/%d", a.Ready, a.Of), Restarts: a.Restarts})
+	}
+	return s.Report(ctx, r)
+}
+
+// stages makes a device for each script.
+func stages(t *testing.T) func(t *testing.T) fleettest.Stage {
+	t.Helper()
+	server := control(t)
+	enroller, err := devices.NewEnroller(t.Context(), server)
+	must(t, err)
+	count := 0
+	return func(t *testing.T) fleettest.Stage {
+		t.Helper()
+		count++
+		label := map[string]string{"captured-by": "pumps-" + strconv.Itoa(count)}
+		must(t, enroller.Fleet(t.Context(), label["captured-by"], label))
+		device, err := enroller.Enroll(t.Context(), map[string]string{"site": "north"})
+		must(t, err)
+		s := &scripted{device, fleetfake.NewAgent()}
+		t.Cleanup(func() { _ = server.Start(bed.FlightControlWorker) }) // a script that failed may have left it stopped
+		must(t, s.begin(t.Context()))
+		return fleettest.Stage{
+			Port: port{client(t, server)}, Device: s.Name, Agent: &s.agent, Fetch: s.fetch, Report: s.report,
+			Until:   script.Poll(timeout.Wait),
+			Worker:  worker(server),
+			Touch:   s.touch,
+			Capture: func(ctx context.Context) error { return s.captured(ctx, client(t, server), label) },
+			Free:    func(ctx context.Context) error { return s.captured(ctx, client(t, server), nil) },
+			Delete:  s.Delete,
+		}
+	}
+}
+
+func worker(server *bed.FlightControlServer) func(context.Context, bool) error {
+	return func(ctx context.Context, runs bool) error {
+		if runs {
+			return server.Start(bed.FlightControlWorker)
+		}
+		return server.Stop(ctx, bed.FlightControlWorker)
+	}
+}
+
+// captured lets a fleet capture the device by a label, or frees it, and waits until it has happened: another process does it.
+func (s *scripted) captured(ctx context.Context, c *flightctl.Client, label map[string]string) error {
+	if err := s.Label(ctx, label); err != nil {
+		return err
+	}
+	return script.Poll(timeout.Wait)(ctx, func() bool {
+		now, err := c.Get(ctx, s.Name)
+		return err == nil && (now.Owner != "") == (label != nil) && (label == nil || len(now.Applications) == 0)
+	})
+}
+
+// touch changes a field of the spec that is none of ours.
+func (s *scripted) touch(ctx context.Context) error {
+	return s.Edit(ctx, func(_, spec map[string]any) {
+		spec["systemd"] = map[string]any{"matchPatterns": []string{"crio.service"}}
+	})
+}

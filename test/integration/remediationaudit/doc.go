@@ -1,0 +1,2 @@
+// Package remediationaudit tries the audit records of area remediation on a real PostgreSQL.
+package remediationaudit
