@@ -6,7 +6,7 @@ IMAGES = GOTOOLCHAIN=$(shell sed -n "s/^toolchain //p" hack/images/go.mod) go -C
 MODULE := github.com/statecraft-dev/statecraft
 
 # AREA is one area, by its name in internal/areas; empty is all of them. LEVEL of e2e is core or
-# full. BUDGET cuts sim short, SEED repeats a run, PLAN one plan of it. SECONDS is how long soak goes on.
+# full. BUDGET cuts sim and mutants short, SEED repeats a run, PLAN one plan of it. SECONDS is how long soak goes on.
 # NODES of the bed: 0 is a control plane alone, which needs no root. CSI=1 adds a CSI driver with snapshots.
 AREA    ?=
 LEVEL   ?= core
@@ -37,7 +37,7 @@ test: ## Test what needs no cluster, with the race detector (seconds)
 scenario: ## Rewrite the transcripts of all machines and show what changed
 	@hack/scenario
 
-mutants: ## Break kernel and machines on purpose, one mutant at a time; every one must be caught
+mutants: ## Break kernel and machines on purpose, one mutant at a time; every one must be caught (BUDGET=, SEED=)
 	@hack/mutants
 
 lint: ## Run the linters and the import law

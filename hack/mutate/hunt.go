@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,23 +22,35 @@ type fate struct {
 	took  time.Duration
 }
 
-// hunt tries so many mutants at a time, and yields their fates in the order of the table.
-func (t table) hunt(ctx context.Context, d *den, atATime int) iter.Seq[fate] {
-	fates := make([]chan fate, len(t.mutants))
-	free := make(chan struct{}, atATime)
-	for i, m := range t.mutants {
-		fates[i] = make(chan fate, 1)
-		go func() {
-			free <- struct{}{}
-			began := time.Now()
-			by, alive := d.try(ctx, nameOf(i), m)
-			fates[i] <- fate{m, by, alive, time.Since(began)}
-			<-free
-		}()
+// hunt tries so many mutants at a time, and yields the fates of those that the sample has time for.
+func (t table) hunt(ctx context.Context, d *den, s *sample, atATime int) iter.Seq[fate] {
+	next, fates := make(chan int), make(chan fate)
+	go func() {
+		defer close(next)
+		for _, i := range s.order(len(t.mutants)) {
+			if s.over() {
+				return
+			}
+			next <- i
+		}
+	}()
+	var hunters sync.WaitGroup
+	for range atATime {
+		hunters.Go(func() {
+			for i := range next {
+				began := time.Now()
+				by, alive := d.try(ctx, nameOf(i), t.mutants[i])
+				fates <- fate{t.mutants[i], by, alive, time.Since(began)}
+			}
+		})
 	}
+	go func() {
+		hunters.Wait()
+		close(fates)
+	}()
 	return func(yield func(fate) bool) {
-		for _, f := range fates {
-			if !yield(<-f) {
+		for f := range fates {
+			if !yield(f) {
 				return
 			}
 		}

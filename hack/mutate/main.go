@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -16,63 +17,83 @@ import (
 func main() {
 	only := flag.String("run", "", "only mutants whose claim contains this")
 	verbose := flag.Bool("v", false, "print which tests caught each")
+	budget := flag.Duration("budget", 0, "begin no mutant after so long; 0 is to try them all")
+	seed := flag.Uint64("seed", 0, "which mutants come first; 0 is one by the clock")
 	flag.Parse()
-	if err := run(flag.Args(), *only, *verbose); err != nil {
+	if err := run(flag.Args(), *only, *verbose, newSample(*budget, *seed)); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(tables []string, only string, verbose bool) error {
-	start, killed, tried := time.Now(), 0, 0
-	for _, path := range tables {
-		t, err := read(path)
-		if err != nil {
-			return err
-		}
-		if t.keep(only); len(t.mutants) == 0 {
-			continue
-		}
-		n, err := t.killed(context.Background(), verbose)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		killed, tried = killed+n, tried+len(t.mutants)
+func run(files []string, only string, verbose bool, s *sample) error {
+	tables, all, err := readAll(files, only)
+	if err != nil {
+		return err
 	}
-	fmt.Printf("%d of %d mutants killed in %s\n", killed, tried, time.Since(start).Round(time.Second))
+	if all == 0 {
+		return fmt.Errorf("no claim contains %q", only)
+	}
+	killed, tried := 0, 0
+	for _, i := range s.order(len(tables)) {
+		if s.over() {
+			break
+		}
+		k, n, err := tables[i].killed(context.Background(), s, verbose)
+		if err != nil {
+			return fmt.Errorf("%s: %w", tables[i].path, err)
+		}
+		killed, tried = killed+k, tried+n
+	}
+	fmt.Printf("%d of %d mutants killed in %s, %s\n", killed, tried, s.took().Round(time.Second), s.coverage(tried, all))
 	switch {
 	case tried == 0:
-		return fmt.Errorf("no claim contains %q", only)
+		return errors.New("the budget was spent before the first mutant was tried")
 	case killed < tried:
 		return fmt.Errorf("%d mutants live: no test holds to their claims", tried-killed)
 	}
 	return nil
 }
 
-// killed is how many mutants of a table the tests catch.
-func (t table) killed(ctx context.Context, verbose bool) (n int, err error) {
+// readAll reads tables, and leaves only mutants whose claim contains some words. all is how many these are.
+func readAll(files []string, only string) (tables []table, all int, err error) {
+	for _, path := range files {
+		t, err := read(path)
+		if err != nil {
+			return nil, 0, err
+		}
+		if t.keep(only); len(t.mutants) > 0 {
+			tables, all = append(tables, t), all+len(t.mutants)
+		}
+	}
+	return tables, all, nil
+}
+
+// killed is how many mutants of a table the tests catch, of those that were tried.
+func (t table) killed(ctx context.Context, s *sample, verbose bool) (killed, tried int, err error) {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder left behind in the temporary one harms nobody
 	if err := t.expand(ctx); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	d, err := t.settle(ctx, dir)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := t.baseline(ctx, d); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	for fate := range t.hunt(ctx, d, runtime.NumCPU()) {
+	for fate := range t.hunt(ctx, d, s, runtime.NumCPU()) {
+		tried++
 		if fate.alive == nil {
-			n++
+			killed++
 		}
 		fate.print(verbose)
 	}
-	return n, nil
+	return killed, tried, nil
 }
 
 func (f fate) print(verbose bool) {

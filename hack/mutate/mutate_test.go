@@ -3,8 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -12,7 +14,7 @@ import (
 func TestParse(t *testing.T) {
 	got, err := parse("# about it\ntests ./a\ntests ./b/... -skip TestB\n\none is one\na.go\n-\tif x {\n-\t}\n+\tif y {\n+\t}\n\n" +
 		"# gone\nb.go is used\nb.go\ntests ./c -run TestC\npaid for 2 7\n-\tuse()\n")
-	want := table{[]mutant{
+	want := table{mutants: []mutant{
 		{claim: "one is one", file: "a.go", from: "\tif x {\n\t}", to: "\tif y {\n\t}", tests: []test{{packages: "./a"}, {packages: "./b/...", skip: "TestB"}}},
 		{claim: "b.go is used", file: "b.go", from: "\tuse()", tests: []test{{packages: "./c", run: "TestC"}}, paidFor: []string{"2", "7"}},
 	}}
@@ -92,5 +94,24 @@ func applies(t *testing.T, table table) {
 		if _, err := m.apply(string(source)); err != nil {
 			t.Errorf("%s: %v", m.claim, err)
 		}
+	}
+}
+
+// Without a budget all mutants are tried, as they are written; with one, an order that the seed repeats, until it is spent.
+func TestSample(t *testing.T) {
+	all := newSample(0, 1)
+	if got := all.order(4); all.over() || !slices.Equal(got, []int{0, 1, 2, 3}) {
+		t.Error(got)
+	}
+	one, same, other := newSample(time.Hour, 7), newSample(time.Hour, 7), newSample(time.Hour, 8)
+	if order := one.order(50); one.over() || !slices.Equal(order, same.order(50)) || slices.Equal(order, other.order(50)) {
+		t.Error(order)
+	}
+	one.began = one.began.Add(-2 * time.Hour)
+	if !one.over() {
+		t.Error("it goes on after its budget is spent")
+	}
+	if got := one.coverage(3, 4); got != "75 % of 4: seed 7" {
+		t.Error(got)
 	}
 }

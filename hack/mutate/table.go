@@ -52,7 +52,10 @@ func (t test) String() string {
 // A mutant may name tests of its own, in place of those of the table, and the known bugs
 // that it brings back, by the numbers of docs/contributing/testing.md: "paid for 2 7".
 // Lines that begin with # are comments; an empty line ends a mutant.
-type table struct{ mutants []mutant }
+type table struct {
+	path    string
+	mutants []mutant
+}
 
 func read(path string) (table, error) {
 	text, err := os.ReadFile(path)
@@ -63,6 +66,7 @@ func read(path string) (table, error) {
 	if err != nil {
 		return t, fmt.Errorf("read %s: %w", path, err)
 	}
+	t.path = path
 	return t, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 const woven = `package p
@@ -73,7 +74,7 @@ func TestHunt(t *testing.T) {
 	}
 	t.Chdir(dir)
 	all := []test{{packages: "."}}
-	tried := table{[]mutant{
+	tried := table{mutants: []mutant{
 		{claim: "caught", file: "p.go", from: "\tsum = n // so far", to: "\tsum = 0", tests: all},
 		{claim: "alive", file: "p.go", from: "func same[V comparable](a, b V) bool { return a == b }", to: "func same[V comparable](a, b V) bool { return true }", tests: all},
 		{claim: "not asked", file: "p.go", from: "\t\tsum += m", to: "\t\tsum -= m", tests: []test{{packages: ".", run: "TestRest"}}},
@@ -93,10 +94,15 @@ func TestHunt(t *testing.T) {
 	if err := tried.baseline(ctx, d); err != nil {
 		t.Fatal(err)
 	}
-	for f := range tried.hunt(ctx, d, 2) {
+	for f := range tried.hunt(ctx, d, newSample(0, 1), 2) {
 		caught := strings.HasPrefix(f.claim, "caught")
 		if (f.alive == nil) != caught || caught && strings.Join(f.by, " ") != "TestGrow" {
 			t.Errorf("%s: by %v, alive %v", f.claim, f.by, f.alive)
 		}
+	}
+	spent := newSample(time.Hour, 1)
+	spent.began = spent.began.Add(-2 * time.Hour)
+	for f := range tried.hunt(ctx, d, spent, 2) {
+		t.Errorf("%s is tried although the budget is spent", f.claim)
 	}
 }
