@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -62,7 +63,8 @@ func (p port) Edit(ctx context.Context, name string, decide func(fleet.Device) (
 // scripted is a device whose agent is that of the fake.
 type scripted struct {
 	*devices.Device
-	agent fleetfake.Agent
+	client *flightctl.Client
+	agent  fleetfake.Agent
 }
 
 // begin lets the agent apply the empty spec that a device has when it is new, once that is rendered.
@@ -92,7 +94,8 @@ func (s *scripted) fetch(ctx context.Context) error {
 	return nil
 }
 
-// report reports what the agent says, if it is connected.
+// report reports what the agent says, if it is connected, until the server has it: after each rendering the worker writes back the
+// status that it read before, over a report that came in between. Agents report again and again.
 func (s *scripted) report(ctx context.Context) error {
 	if !s.agent.Connected {
 		return nil
@@ -103,7 +106,14 @@ func (s *scripted) report(ctx context.Context) error {
 	for _, a := range said.Applications {
 		r.Applications = append(r.Applications, devices.Application{Name: a.Name, Status: a.Status, Ready: fmt.Sprintf("%d/%d", a.Ready, a.Of), Restarts: a.Restarts})
 	}
-	return s.Report(ctx, r)
+	var err error
+	return errors.Join(script.Poll(timeout.Wait)(ctx, func() bool {
+		if err = s.Report(ctx, r); err != nil {
+			return true
+		}
+		now, unread := s.client.Get(ctx, s.Name)
+		return unread == nil && now.Status.ReportedVersion == r.Version && now.Status.Updating == updating && slices.Equal(now.Status.Applications, said.Applications)
+	}), err)
 }
 
 // stages makes a device for each script.
@@ -120,16 +130,16 @@ func stages(t *testing.T) func(t *testing.T) fleettest.Stage {
 		must(t, enroller.Fleet(t.Context(), label["captured-by"], label))
 		device, err := enroller.Enroll(t.Context(), map[string]string{"site": "north"})
 		must(t, err)
-		s := &scripted{device, fleetfake.NewAgent()}
+		s := &scripted{device, client(t, server), fleetfake.NewAgent()}
 		t.Cleanup(func() { _ = server.Start(bed.FlightControlWorker) }) // a script that failed may have left it stopped
 		must(t, s.begin(t.Context()))
 		return fleettest.Stage{
-			Port: port{client(t, server)}, Device: s.Name, Agent: &s.agent, Fetch: s.fetch, Report: s.report,
+			Port: port{s.client}, Device: s.Name, Agent: &s.agent, Fetch: s.fetch, Report: s.report,
 			Until:   script.Poll(timeout.Wait),
 			Worker:  worker(server),
 			Touch:   s.touch,
-			Capture: func(ctx context.Context) error { return s.captured(ctx, client(t, server), label) },
-			Free:    func(ctx context.Context) error { return s.captured(ctx, client(t, server), nil) },
+			Capture: func(ctx context.Context) error { return s.captured(ctx, label) },
+			Free:    func(ctx context.Context) error { return s.captured(ctx, nil) },
 			Delete:  s.Delete,
 		}
 	}
@@ -145,12 +155,12 @@ func worker(server *bed.FlightControlServer) func(context.Context, bool) error {
 }
 
 // captured lets a fleet capture the device by a label, or frees it, and waits until it has happened: another process does it.
-func (s *scripted) captured(ctx context.Context, c *flightctl.Client, label map[string]string) error {
+func (s *scripted) captured(ctx context.Context, label map[string]string) error {
 	if err := s.Label(ctx, label); err != nil {
 		return err
 	}
 	return script.Poll(timeout.Wait)(ctx, func() bool {
-		now, err := c.Get(ctx, s.Name)
+		now, err := s.client.Get(ctx, s.Name)
 		return err == nil && (now.Owner != "") == (label != nil) && (label == nil || len(now.Applications) == 0)
 	})
 }
