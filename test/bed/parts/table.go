@@ -26,6 +26,7 @@ const (
 const (
 	kubeVersion     = "v1.36.3"
 	hostPathVersion = "v1.7.2"
+	helmVersion     = "v4.3.1"
 )
 
 // table holds every part, in the order in which `bed parts` builds them.
@@ -65,7 +66,10 @@ var table = []Part{
 		recipe: install{packages: under("github.com/containernetworking/plugins/plugins",
 			"main/bridge", "ipam/host-local", "main/loopback", "meta/portmap")},
 	},
-	{Name: Helm, Version: "v4.3.1", Takes: "4 min", recipe: install{packages: under("helm.sh/helm/v4/cmd", "helm")}},
+	{
+		Name: Helm, Version: helmVersion, Takes: "1 min",
+		recipe: clients("helm.sh/helm/v4/cmd/helm").as("-X helm.sh/helm/v4/internal/version.version=" + helmVersion),
+	},
 	{
 		Name: HostPath, Version: hostPathVersion, Takes: "1 min",
 		recipe: module{
@@ -76,26 +80,13 @@ var table = []Part{
 		},
 	},
 	{
-		Name: Provisioner, Version: "v5.1.0", Takes: "3 min",
-		recipe: module{
-			dir: "provisioner",
-			packages: map[string]string{
-				"csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v5/cmd/csi-provisioner",
-			},
-		},
+		Name: Provisioner, Version: "v5.1.0", Takes: "1 min",
+		recipe: clients(provisionerModule + "/cmd/csi-provisioner").patched(provisionerCorrections),
 	},
 	{
-		Name: Snapshotter, Version: "v8.6.0", Takes: "3 min",
-		recipe: module{
-			dir: "snapshotter",
-			packages: map[string]string{
-				"csi-snapshotter":     "github.com/kubernetes-csi/external-snapshotter/v8/cmd/csi-snapshotter",
-				"snapshot-controller": "github.com/kubernetes-csi/external-snapshotter/v8/cmd/snapshot-controller",
-			},
-			files: map[string]string{
-				"github.com/kubernetes-csi/external-snapshotter/client/v8": "config/crd/snapshot.storage.k8s.io_*.yaml",
-			},
-		},
+		Name: Snapshotter, Version: "v8.6.0", Takes: "1 min",
+		recipe: clients(snapshotterModule+"/v8/cmd/csi-snapshotter", snapshotterModule+"/v8/cmd/snapshot-controller").
+			with(snapshotterModule+"/client/v8", "config/crd/snapshot.storage.k8s.io_*.yaml"),
 	},
 	{
 		Name: FlightControl, Version: "v1.2.0", Takes: "4 min",
