@@ -26,11 +26,14 @@ import (
 const (
 	crowdNamespaces = 10
 	crowdEach       = 100
-	kills           = 10
 	settledWithin   = 30 * time.Second // of the last start, election of a new leader included
-	rest            = 60 * time.Second
-	deleteAll       = 60 * time.Second // takes the user so long to delete what is to go
 	perKill         = 20               // keepers that go before the next kill
+)
+
+var (
+	kills     = harness.ByLevel(5, 10)
+	rest      = harness.ByLevel(20*time.Second, 60*time.Second)
+	deleteAll = harness.ByLevel(30*time.Second, 60*time.Second) // takes the user so long to delete what is to go
 )
 
 // crowd is a thousand keepers, each following one ConfigMap and owning another.
