@@ -13,6 +13,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/edge/fleet/flightctl"
 	"github.com/statecraft-dev/statecraft/internal/script"
 	"github.com/statecraft-dev/statecraft/test/bed/devices"
+	"github.com/statecraft-dev/statecraft/test/harness"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
 
@@ -73,6 +74,13 @@ func TestASilentDeviceIsUnknown(t *testing.T) {
 	}
 	ask()
 	comesTo(t, c, device.Name, "online", heard)
+	harness.Eventually(t, timeout.Wait, time.Second, func() error { // until the server has saved that, it may take the device for a silent one
+		_, is, err := c.LastSeen(t.Context(), device.Name)
+		if err == nil && !is {
+			err = errors.New("the server has not saved when it heard the device")
+		}
+		return err
+	})
 	comesTo(t, c, device.Name, "unknown", func(d fleet.Device) bool { return d.Status.Summary.Status == fleet.Unknown })
 	at, is, err := c.LastSeen(t.Context(), device.Name)
 	if err != nil || !is || time.Since(at) < disconnected {
