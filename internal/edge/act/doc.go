@@ -1,3 +1,3 @@
 // Package act does what the machines of the area decide: it edits devices through Flight Control, and writes Nodes, Leases and the last
-// of a pod. Nothing is wired to it yet.
+// of a pod.
 package act

@@ -16,7 +16,8 @@ import (
 // Nodes writes what package node plans.
 type Nodes struct{ Writer kube.Writer }
 
-// Write makes one write. Each is for what was seen: another leader, or a person, may have written since.
+// Write makes one write. Each is for what was seen: another leader, or a person, may have written since. The Lease of a plan is
+// filled in from the answer, so that the next renewal needs no read.
 func (n Nodes) Write(ctx context.Context, w node.Write) error {
 	switch w := w.(type) {
 	case node.CreateNode:
@@ -33,9 +34,9 @@ func (n Nodes) Write(ctx context.Context, w node.Write) error {
 		return n.Writer.Delete(ctx, gone, kube.Seen{UID: w.UID, ResourceVersion: w.ResourceVersion})
 	case node.CreateLease:
 		there := &coordinationv1.Lease{}
-		return n.Writer.CreateUnowned(ctx, w.Lease.DeepCopy(), there, func() bool { return sameNode(there, w.Lease) })
+		return n.Writer.CreateUnowned(ctx, w.Lease, there, func() bool { return sameNode(there, w.Lease) })
 	case node.RenewLease:
-		return n.Writer.Patch(ctx, w.Was, w.Is.DeepCopy())
+		return n.Writer.Patch(ctx, w.Was, w.Is)
 	}
 	return fmt.Errorf("unknown write %T", w)
 }

@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/statecraft-dev/statecraft/internal/edge/entry"
@@ -42,6 +43,9 @@ func (a Pod) Act(ctx context.Context, p *pod.Pod, e fsm.Effect) (ref string, err
 		return "", a.Writer.Release(ctx, p.Carrier(), kube.Seen{UID: e.UID, ResourceVersion: e.ResourceVersion})
 	}
 	site, err := a.Site(ctx, p)
+	if errors.Is(err, fleet.ErrDenied) { // the credentials are not there
+		err = sorted(site.Device, err)
+	}
 	if err != nil {
 		return "", err
 	}

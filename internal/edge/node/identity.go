@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	namePrefix = "edge-"
+	// NamePrefix begins the name of each Node of a device.
+	NamePrefix = "edge-"
 	scheme     = "statecraft-edge://"
 	// longestName is that of a label's value: the hostname label of a Node is its name.
 	longestName = 63
@@ -17,7 +18,7 @@ const (
 
 // Name is that of a device's Node; false is that it would be too long.
 func Name(device string) (name string, fits bool) {
-	name = namePrefix + device
+	name = NamePrefix + device
 	return name, len(name) <= longestName
 }
 

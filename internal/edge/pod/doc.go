@@ -7,6 +7,6 @@
 // The object of the machine is a pod with a progress, which a store keeps in one annotation. What the device runs is decided from
 // what Flight Control says, never from that annotation: a user who may write the pod may write it, too.
 //
-// Nothing is wired to it yet. Its table is in table.go, because a folder with phases.go is a machine that the registry of areas must
-// list: the file gets that name when the area is registered.
+// The area is not registered yet, so no program runs it. Its table is in table.go, because a folder with phases.go is a machine that
+// the registry of areas must list: the file gets that name when the area is registered.
 package pod

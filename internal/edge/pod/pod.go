@@ -83,3 +83,11 @@ func (p *Pod) condition(of corev1.PodConditionType) *corev1.PodCondition {
 	}
 	return nil
 }
+
+// NeedsRendered says that only what was rendered can show which image runs: the device may have another one under the pod's name.
+func (p *Pod) NeedsRendered() bool {
+	if p.Progress.Phase != Preparing && p.Progress.Phase != Crashing && p.Progress.Phase != Bound {
+		return false
+	}
+	return len(p.Spec.Containers) > 0 && p.known() != "" && p.known() != p.Spec.Containers[0].Image || p.Progress.Phase == Preparing && p.known() == ""
+}

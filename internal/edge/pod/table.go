@@ -202,3 +202,8 @@ func isPostponed(in input) (string, bool) {
 func placeTimeout(in input) time.Time {
 	return in.Now.Add(time.Duration(in.World.PlaceTimeout) * time.Second)
 }
+
+// InFlight says that a pod in this phase waits for what its device reports next.
+func InFlight(p fsm.Phase) bool {
+	return p == Bound || p == Sending || p == Preparing || p == Leaving
+}

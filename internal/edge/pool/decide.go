@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	edgev1 "github.com/statecraft-dev/statecraft/api/edge/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -15,7 +16,7 @@ func decideConnecting(in input) fsm.Decision {
 	switch {
 	case !w.Looked:
 		return notLooked()
-	case !slices.Contains(in.Obj.Finalizers, Finalizer):
+	case !slices.Contains(in.Obj.Finalizers, edgev1.PoolFinalizer):
 		return fsm.Do(ReasonStarting, AddFinalizer{in.Obj.UID, in.Obj.ResourceVersion}).Because("The manager makes sure that the pool stays until nothing of it is left.")
 	}
 	if d, is := notAllowed(in); is {

@@ -10,12 +10,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	edgev1 "github.com/statecraft-dev/statecraft/api/edge/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/edge/node"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 	"github.com/statecraft-dev/statecraft/internal/fsm/fsmtest"
 )
 
-type bench = fsmtest.Bench[*EdgePool, World]
+type bench = fsmtest.Bench[*edgev1.EdgePool, World]
 
 var createdAt = metav1.NewTime(time.Unix(1_700_000_000, 0).UTC())
 
@@ -28,10 +29,10 @@ func newBench() bench {
 }
 
 // newPool is a pool as a user posts it, but for its finalizer, which only the API server could add.
-func newPool() *EdgePool {
-	return &EdgePool{
-		ObjectMeta: metav1.ObjectMeta{Name: "north", UID: "n1", ResourceVersion: "7", Generation: 1, CreationTimestamp: createdAt, Finalizers: []string{Finalizer}},
-		Spec:       Spec{Server: Server{URL: "https://flightctl.example.com", CredentialsSecret: "north"}, Devices: Selection{MatchLabels: map[string]string{"site": "north"}}, Limit: 10},
+func newPool() *edgev1.EdgePool {
+	return &edgev1.EdgePool{
+		ObjectMeta: metav1.ObjectMeta{Name: "north", UID: "n1", ResourceVersion: "7", Generation: 1, CreationTimestamp: createdAt, Finalizers: []string{edgev1.PoolFinalizer}},
+		Spec:       edgev1.EdgePoolSpec{Server: edgev1.FlightControl{URL: "https://flightctl.example.com", CredentialsSecret: "north"}, Devices: edgev1.DeviceSelection{MatchLabels: map[string]edgev1.LabelValue{"site": "north"}}, Limit: 10},
 	}
 }
 
@@ -43,7 +44,7 @@ func serving() World {
 	return World{Looked: true, Access: Access{State: Answered}, Survey: Survey{Complete: true, Devices: 2, Connected: 2}, Nodes: 2, Pods: Pods{Listed: true, Count: 1, Some: []string{"shop/web-0"}}, Entries: 2}
 }
 
-func draining() *EdgePool {
+func draining() *edgev1.EdgePool {
 	p := newPool()
 	p.DeletionTimestamp = &createdAt
 	return p
@@ -51,7 +52,7 @@ func draining() *EdgePool {
 
 // safe: nothing is removed unless both sides were read completely, twice, and a person has seen what is much; and the pool goes
 // only if nothing of it is left.
-func safe(in input, s fsm.Step[*EdgePool]) error {
+func safe(in input, s fsm.Step[*edgev1.EdgePool]) error {
 	w := in.World
 	for _, e := range s.Decision.Do {
 		switch e := e.(type) {
@@ -59,7 +60,7 @@ func safe(in input, s fsm.Step[*EdgePool]) error {
 			if err := safeRemoval(in, e); err != nil {
 				return err
 			}
-			if n := len(w.Orphans); n > 3 && n*10 > w.Entries && in.Obj.Annotations[ConsentAnnotation] != fmt.Sprint(n) {
+			if n := len(w.Orphans); n > 3 && n*10 > w.Entries && in.Obj.Annotations[edgev1.ConsentAnnotation] != fmt.Sprint(n) {
 				return errors.New("removes too much without a person")
 			}
 		case NudgeDevice, RemoveMark:
@@ -100,7 +101,7 @@ func safeRemoval(in input, e RemoveEntries) error {
 func pick[V any](r *rand.Rand, from ...V) V { return from[r.IntN(len(from))] }
 
 // anyPool is a pool in some state in which something may have happened.
-func anyPool(r *rand.Rand, phase fsm.Phase) (*EdgePool, World) {
+func anyPool(r *rand.Rand, phase fsm.Phase) (*edgev1.EdgePool, World) {
 	p, w := newPool(), pick(r, unasked, serving, serving, serving)()
 	if phase == Draining || r.IntN(12) == 0 {
 		p.DeletionTimestamp = &createdAt
@@ -109,7 +110,7 @@ func anyPool(r *rand.Rand, phase fsm.Phase) (*EdgePool, World) {
 		p.Finalizers = nil
 	}
 	if r.IntN(6) == 0 {
-		p.Annotations = map[string]string{ConsentAnnotation: pick(r, "4", "5", "")}
+		p.Annotations = map[string]string{edgev1.ConsentAnnotation: pick(r, "4", "5", "")}
 	}
 	for range r.IntN(4) {
 		happen(r, &w)
@@ -185,7 +186,7 @@ func TestBlindPath(t *testing.T) {
 		w.Access = Access{State: Unreachable, Words: "connection refused."}
 		return w
 	}
-	b.Settle = func(p *EdgePool, w World) World {
+	b.Settle = func(p *edgev1.EdgePool, w World) World {
 		if p.Status.Phase == Blind && w.Access.State == Unreachable {
 			w.Access, w.Survey, w.Pods.Listed = Access{State: Answered}, Survey{}, false
 			return w
@@ -212,7 +213,7 @@ func TestWhatIsHeld(t *testing.T) {
 		"nothing":                          {0, 0, "", false},
 	} {
 		p, w := newPool(), serving()
-		p.Annotations = map[string]string{ConsentAnnotation: c.consent}
+		p.Annotations = map[string]string{edgev1.ConsentAnnotation: c.consent}
 		w.Entries, w.Orphans = c.entries, slices.Repeat([]Orphan{{Device: "pump", Name: "x", Looks: 2}}, c.orphans)
 		in := input{Obj: p, World: w, Now: createdAt.Time}
 		if held(in) != c.held {

@@ -3,6 +3,7 @@ package pool
 import (
 	"slices"
 
+	edgev1 "github.com/statecraft-dev/statecraft/api/edge/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -28,7 +29,7 @@ func Perform(w World, e fsm.Effect) World {
 }
 
 // Settle is what Flight Control, the worker and users do, one step at a time.
-func Settle(p *EdgePool, w World) World {
+func Settle(p *edgev1.EdgePool, w World) World {
 	switch {
 	case w.Access.State == "":
 		w.Access.State = Answered

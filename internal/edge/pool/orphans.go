@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	edgev1 "github.com/statecraft-dev/statecraft/api/edge/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -31,10 +32,10 @@ func removeOrphans(in input) (d fsm.Decision, is bool) {
 // held says that a person must say so first: an API server that was restored from a backup does not know its pods.
 func held(in input) bool {
 	n := len(in.World.Orphans)
-	return n > fewOrphans && n*10 > in.World.Entries && in.Obj.Annotations[ConsentAnnotation] != strconv.Itoa(n)
+	return n > fewOrphans && n*10 > in.World.Entries && in.Obj.Annotations[edgev1.ConsentAnnotation] != strconv.Itoa(n)
 }
 
 func sayHeld(in input) string {
 	n := len(in.World.Orphans)
-	return fmt.Sprintf("%d of %d applications of this cluster belong to no pod, which is too many to remove them unasked: if they may go, annotate the pool with %s=%d.", n, in.World.Entries, ConsentAnnotation, n)
+	return fmt.Sprintf("%d of %d applications of this cluster belong to no pod, which is too many to remove them unasked: if they may go, annotate the pool with %s=%d.", n, in.World.Entries, edgev1.ConsentAnnotation, n)
 }

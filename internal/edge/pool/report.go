@@ -3,6 +3,7 @@ package pool
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	edgev1 "github.com/statecraft-dev/statecraft/api/edge/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -15,7 +16,7 @@ const (
 const mostProblems = 32
 
 // report copies what a complete survey has shown. What was not surveyed keeps its figures: they are those of the last one.
-func report(out *EdgePool, in input, _ fsm.Pass) {
+func report(out *edgev1.EdgePool, in input, _ fsm.Pass) {
 	w := in.World
 	if !w.Looked {
 		return
@@ -28,7 +29,7 @@ func report(out *EdgePool, in input, _ fsm.Pass) {
 	out.Status.Orphans = int32(len(w.Orphans))                                                    //nolint:gosec // it is limited
 	out.Status.Problems = nil
 	for _, p := range w.Problems[:min(len(w.Problems), mostProblems)] {
-		out.Status.Problems = append(out.Status.Problems, DeviceProblem{Device: p.Device, Reason: fsm.Reason(p.Why)})
+		out.Status.Problems = append(out.Status.Problems, edgev1.DeviceProblem{Device: p.Device, Reason: fsm.Reason(p.Why)})
 	}
 }
 

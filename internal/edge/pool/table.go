@@ -3,6 +3,7 @@ package pool
 import (
 	"time"
 
+	edgev1 "github.com/statecraft-dev/statecraft/api/edge/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/fsm"
 )
 
@@ -57,10 +58,10 @@ const (
 	fewOrphans = 3 // so many go without a person, and so does a tenth of what the pool has
 )
 
-type input = fsm.Input[*EdgePool, World]
+type input = fsm.Input[*edgev1.EdgePool, World]
 
 // Machine is the whole life of a pool.
-var Machine = fsm.Machine[*EdgePool, World]{
+var Machine = fsm.Machine[*edgev1.EdgePool, World]{
 	Kind:       "EdgePool",
 	Report:     report,
 	Conditions: conditions,

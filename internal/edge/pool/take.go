@@ -34,7 +34,7 @@ func TakeInventory(c entry.Cluster, devices []fleet.Device, pods map[types.UID]s
 				out.Orphans = append(out.Orphans, orphan(was, d.Name, name, now))
 			}
 		}
-		if len(device.Unasked(c, d)) > 0 {
+		if runsUnasked(c, d, pods) {
 			out.Unasked = append(out.Unasked, d.Name)
 		}
 		if len(names) == 0 && fleet.Has(d.Config, c.Nudge()) {
@@ -45,6 +45,15 @@ func TakeInventory(c entry.Cluster, devices []fleet.Device, pods map[types.UID]s
 	slices.Sort(out.Unasked)
 	slices.Sort(out.Marked)
 	return out
+}
+
+// runsUnasked says that a device runs an application that neither its spec nor a pod of it asks for. One that was taken out of the spec a
+// moment ago is not rendered yet; while it has a pod, that pod makes the device try again.
+func runsUnasked(c entry.Cluster, d fleet.Device, pods map[types.UID]string) bool {
+	return slices.ContainsFunc(device.Unasked(c, d), func(name string) bool {
+		uid, _ := c.Pod(name)
+		return pods[uid] != d.Name
+	})
 }
 
 // entriesOf are the entries of pods on a device. An application and its files have one name.

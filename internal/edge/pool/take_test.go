@@ -45,6 +45,9 @@ func TestTheInventoryOfAPool(t *testing.T) {
 	if moved := TakeInventory(c, devices, map[types.UID]string{"p1": "valve", "p2": "pump", "p3": "valve"}, nil, noon).Orphans; len(moved) != 1 || moved[0].Name != c.Of("p1") {
 		t.Errorf("a second copy on another device: %+v", moved)
 	}
+	if leaving := TakeInventory(c, devices, map[types.UID]string{"p1": "pump", "p8": "pump"}, nil, noon); len(leaving.Unasked) != 0 {
+		t.Errorf("a pod that has just been taken out looks after that itself: %v", leaving.Unasked)
+	}
 	if o := third.Orphans[1]; o.Looks != 1 || o.Since != noon.Add(2*time.Minute).Unix() {
 		t.Errorf("what had a pod in between is looked at for the first time: %+v", o)
 	}

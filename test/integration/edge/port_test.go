@@ -44,7 +44,7 @@ func comesTo(t *testing.T, c *flightctl.Client, name, what string, is func(fleet
 // What the agent is told to report is read into capacity; what it does not report is not known. The worker may write the status
 // that it read before a report over that report, after each rendering; so agents, and this one, report again and again.
 func TestADeviceIsReadAsItReports(t *testing.T) {
-	c, device := client(t, control(t)), enrolled(t, map[string]string{"site": "south"})
+	c, device := asks(t, control(t)), enrolled(t, map[string]string{"site": "south"})
 	now, err := c.Get(t.Context(), device.Name)
 	must(t, err)
 	if now.Status.System.Cores != 0 || now.Status.System.Architecture != "amd64" || now.Labels["site"] != "south" || now.Owner != "" {
@@ -66,7 +66,7 @@ func TestADeviceIsReadAsItReports(t *testing.T) {
 // The server's own verdict, in its own words: a device that is not heard is Unknown, and Online once it is heard again. It is
 // heard when it asks what was rendered for it; a report alone does not count.
 func TestASilentDeviceIsUnknown(t *testing.T) {
-	c, device := client(t, control(t)), enrolled(t, nil)
+	c, device := asks(t, control(t)), enrolled(t, nil)
 	heard := func(d fleet.Device) bool { return d.Status.Summary.Status == fleet.Online }
 	ask := func() {
 		_, _, err := device.Fetch(t.Context())
@@ -92,7 +92,7 @@ func TestASilentDeviceIsUnknown(t *testing.T) {
 }
 
 func TestEditsAtOnceLoseNothingOnTheServer(t *testing.T) {
-	c, device := client(t, control(t)), enrolled(t, nil)
+	c, device := asks(t, control(t)), enrolled(t, nil)
 	const pods = 20
 	var all sync.WaitGroup
 	for i := range pods {
@@ -128,7 +128,7 @@ func TestCredentialsThatAreNotValid(t *testing.T) {
 	if _, err := c.List(t.Context(), "", ""); !errors.Is(err, fleet.ErrDenied) {
 		t.Error(err)
 	}
-	if _, err := client(t, server).Get(t.Context(), "none"); !errors.Is(err, fleet.ErrGone) {
+	if _, err := asks(t, server).Get(t.Context(), "none"); !errors.Is(err, fleet.ErrGone) {
 		t.Error(err)
 	}
 }

@@ -25,18 +25,19 @@ func TestMain(m *testing.M) { bedtest.Main(m) }
 const (
 	disconnected = 20 * time.Second // more than the 15 s after which the server saves whom it has heard
 	requests     = 100_000          // so many that no test comes to it
+	nodeGrace    = 50 * time.Second // that of Kubernetes
 )
 
 // control is the Flight Control that the tests of this package share.
 func control(t *testing.T) *bed.FlightControlServer {
 	t.Helper()
-	return bedtest.ControlPlane(t, bed.FlightControl(bed.FlightControlSettings{
+	return bedtest.ControlPlane(t, bed.NodeGracePeriod(nodeGrace), bed.FlightControl(bed.FlightControlSettings{
 		Disconnected: disconnected, Look: time.Second, Requests: requests,
 	})).FlightControl()
 }
 
-// client asks the server as the area does.
-func client(t *testing.T, f *bed.FlightControlServer) *flightctl.Client {
+// asks asks the server as the area does.
+func asks(t *testing.T, f *bed.FlightControlServer) *flightctl.Client {
 	t.Helper()
 	token, err := f.Token(t.Context(), "edge")
 	must(t, err)
@@ -130,7 +131,7 @@ func stages(t *testing.T) func(t *testing.T) fleettest.Stage {
 		must(t, enroller.Fleet(t.Context(), label["captured-by"], label))
 		device, err := enroller.Enroll(t.Context(), map[string]string{"site": "north"})
 		must(t, err)
-		s := &scripted{device, client(t, server), fleetfake.NewAgent()}
+		s := &scripted{device, asks(t, server), fleetfake.NewAgent()}
 		t.Cleanup(func() { _ = server.Start(bed.FlightControlWorker) }) // a script that failed may have left it stopped
 		must(t, s.begin(t.Context()))
 		return fleettest.Stage{

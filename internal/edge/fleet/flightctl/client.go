@@ -1,5 +1,4 @@
 // Package flightctl asks a Flight Control server for devices, and edits them. What its answers mean is decided in package fleet.
-// Nothing is wired to it yet.
 package flightctl
 
 import (
@@ -95,7 +94,7 @@ func (c *Client) LastSeen(ctx context.Context, name string) (at time.Time, is bo
 }
 
 // Decide says what to edit of a device as it is now, or why nothing. It may be asked several times.
-type Decide func(now fleet.Device) (fleet.Edit, error)
+type Decide = func(now fleet.Device) (fleet.Edit, error)
 
 // Edit reads a device, and writes what decide says. If the device has changed meanwhile it is read and decided upon again; of one
 // that a fleet owns, or that is gone, it says so. An edit that changes nothing is not written.
