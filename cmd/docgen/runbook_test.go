@@ -62,7 +62,7 @@ var asWished = []string{
 	"Completed", "AllCurrent", "ClusterHealthy", "AccessApplied", "ConfigApplied", "UpToDate", // reached
 	"ExecutionCompleted", "ExecutionCompletedPermanent", "RemediationCompleted", // done, and verified
 	"Following", "Counting", "ObjectBack", "NothingToDo", // at rest
-	"FunctionsReady", "Answering", "NFRObserved", // of a class
+	"FunctionsReady", "Answering", "NFRObserved", "NFREnforced", "AllNFREnforced", "NFRApplied", "NFRRetaken", // of a class
 }
 
 // Whatever an object can be waited for, held or given up with is in a runbook: its page of messages

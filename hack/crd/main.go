@@ -116,8 +116,14 @@ func deref(t reflect.Type) reflect.Type {
 	return t
 }
 
-// silence removes all descriptions below a schema. A property may be called description, too.
+const listType = "x-kubernetes-list-type"
+
+// silence removes all descriptions below a schema, and what a schema says without being told: a list is atomic. A property may be
+// called description, too.
 func silence(schema map[string]any) {
+	if schema[listType] == "atomic" {
+		delete(schema, listType)
+	}
 	properties, _ := schema["properties"].(map[string]any)
 	below := []any{schema["items"], schema["additionalProperties"]}
 	for _, p := range properties {

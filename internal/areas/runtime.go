@@ -14,7 +14,8 @@ func runtime() Area {
 		Name: "runtime", Code: "classruntime", Program: ManagerProgram,
 		Setup: runtimeFlags,
 		Machines: []Machine{
-			machine(&class.Machine, "internal/classruntime/class").labelling(runtimev1.ClassLabel).
+			machine(&class.Machine, "internal/classruntime/class", "internal/classruntime/enforce").labelling(runtimev1.ClassLabel).
+				inParts("enforcement", "function", "Lane").
 				showing("Function", "status.readyFunctions", "Template", "status.template"),
 		},
 		Metrics: area.Metrics,

@@ -55,8 +55,8 @@ type Telemetry struct {
 
 // Enforcement says what is done with the recommendations that follow from requirements and telemetry.
 type Enforcement struct {
-	// mode is observe, which tells in the status what functions need, and changes nothing; or off. Default observe where telemetry is set,
-	// else off.
+	// mode is off, which recommends nothing; observe, which tells in the status what functions need, and changes nothing; or enforce, which
+	// sets their replicas to that. enforce needs requirements.capacity. Default observe where telemetry is set, else off.
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
 	// staleAfterSeconds is how old, in seconds, samples may be: 10 to 3600. Default 180.
@@ -64,4 +64,39 @@ type Enforcement struct {
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=3600
 	StaleAfterSeconds int32 `json:"staleAfterSeconds,omitempty"`
+	// up is how fast replicas are added. Default 30, 30, 100.
+	// +optional
+	Up *Pace `json:"up,omitempty"`
+	// down is how fast replicas are taken away. Default 300, 120, 30.
+	// +optional
+	Down *Pace `json:"down,omitempty"`
+	// maxReplicas is the most that a function is given, if its spec asks for no more: 1 to 1000. Default 20.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxReplicas int32 `json:"maxReplicas,omitempty"`
+	// minConfidencePercent is how far a recommendation must be trusted to be followed: 1 to 100. Default 70.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	MinConfidencePercent int32 `json:"minConfidencePercent,omitempty"`
+}
+
+// Pace is how fast replicas change in one direction.
+type Pace struct {
+	// stabilitySeconds is how long another number must be needed: 1 to 3600.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	StabilitySeconds int32 `json:"stabilitySeconds,omitempty"`
+	// cooldownSeconds is how long a change waits after the last one: 1 to 3600.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	CooldownSeconds int32 `json:"cooldownSeconds,omitempty"`
+	// maxStepPercent is by how much a change alters the number, if that is more than one replica: 1 to 1000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxStepPercent int32 `json:"maxStepPercent,omitempty"`
 }

@@ -37,6 +37,13 @@ type ClassRuntimeStatus struct {
 	// +listMapKey=dimension
 	// +kubebuilder:validation:MaxItems=64
 	NFRRecommendations []Recommendation `json:"nfrRecommendations,omitempty"`
+	// enforcement is, for each function whose replicas are enforced, how far that is.
+	// +optional
+	// +listType=map
+	// +listMapKey=function
+	// +listMapKey=dimension
+	// +kubebuilder:validation:MaxItems=64
+	Enforcement []EnforcementStatus `json:"enforcement,omitempty"`
 	// resourceRefs are the children that exist, sorted by kind and name.
 	// +optional
 	// +listType=atomic
@@ -123,13 +130,52 @@ type Recommendation struct {
 	Message string `json:"message,omitempty"`
 }
 
+// EnforcementStatus is one function whose replicas are enforced. It is the memory of the controller: times last over restarts.
+type EnforcementStatus struct {
+	// function is the key of the function.
+	// +kubebuilder:validation:MaxLength=40
+	Function string `json:"function"`
+	// dimension is what is enforced.
+	Dimension  Dimension `json:"dimension"`
+	meta.Place `json:",inline"`
+	// target is what is recommended, within the limits of the spec.
+	// +optional
+	Target int32 `json:"target,omitempty"`
+	// clamped is Min or Max where the recommendation is beyond that limit.
+	// +optional
+	// +kubebuilder:validation:MaxLength=8
+	Clamped string `json:"clamped,omitempty"`
+	// direction is Up or Down where target is another number than the one that is set.
+	// +optional
+	// +kubebuilder:validation:MaxLength=8
+	Direction string `json:"direction,omitempty"`
+	// directionSince is since when all targets were in that direction.
+	// +optional
+	DirectionSince *metav1.Time `json:"directionSince,omitempty"`
+	// low is the least target since then.
+	// +optional
+	Low int32 `json:"low,omitempty"`
+	// high is the greatest target since then.
+	// +optional
+	High int32 `json:"high,omitempty"`
+	// applied is the number that was set last.
+	// +optional
+	Applied int32 `json:"applied,omitempty"`
+	// appliedAt is when that was.
+	// +optional
+	AppliedAt *metav1.Time `json:"appliedAt,omitempty"`
+	// previous is the number that applied took the place of.
+	// +optional
+	Previous int32 `json:"previous,omitempty"`
+}
+
 // FunctionReplicas are the pods of a function, in numbers.
 type FunctionReplicas struct {
 	// desired is how many its Deployment asks for.
 	// +optional
 	Desired int32 `json:"desired,omitempty"`
-	// owner is who sets desired: Spec, an autoscaler by its kind and name, or the field manager of another, which is unknown
-	// for 0. It is Kept where the number is what an autoscaler left that is gone.
+	// owner is who sets desired: Spec, Enforcement, an autoscaler by its kind and name, or the field manager of another, which is
+	// unknown for 0. It is Kept where the number is what an autoscaler left that is gone.
 	// +optional
 	// +kubebuilder:validation:MaxLength=320
 	Owner string `json:"owner,omitempty"`

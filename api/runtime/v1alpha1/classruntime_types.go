@@ -46,6 +46,8 @@ type ClassRuntimeList struct {
 }
 
 // ClassRuntimeSpec is the class that is wanted.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.enforcement) || !has(self.enforcement.mode) || self.enforcement.mode != 'enforce' || has(self.requirements) && has(self.requirements.capacity) || self.functions.all(f, has(f.requirements) && has(f.requirements.capacity))",message="enforcement.mode enforce needs requirements.capacity: without it no load can be turned into replicas"
 type ClassRuntimeSpec struct {
 	// classKey is the key of the class in the package that it comes from; it changes nothing. Default none.
 	// +optional

@@ -41,6 +41,9 @@ const (
 	// NfrObserved: it is known, by requirements and by samples that are not stale, how many replicas every function needs. It is
 	// absent where nothing is to be observed.
 	NfrObserved = "NfrObserved"
+	// NfrEnforced: every function has the replicas that are recommended, within the limits of the spec. It is absent where
+	// nothing is to be enforced.
+	NfrEnforced = "NfrEnforced"
 )
 
 // Template says how the functions of a class are deployed.
@@ -72,7 +75,7 @@ const (
 )
 
 // Mode says what is done with recommendations.
-// +kubebuilder:validation:Enum=off;observe
+// +kubebuilder:validation:Enum=off;observe;enforce
 type Mode string
 
 // The modes.
@@ -81,6 +84,8 @@ const (
 	ModeOff Mode = "off"
 	// ModeObserve tells recommendations in the status.
 	ModeObserve Mode = "observe"
+	// ModeEnforce also sets the replicas of functions to them.
+	ModeEnforce Mode = "enforce"
 )
 
 // Dimension is what of a function a recommendation is about.

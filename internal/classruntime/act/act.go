@@ -24,7 +24,7 @@ import (
 // Class performs the effects of a ClassRuntime.
 type Class struct {
 	Writer kube.Writer // of what the spec asks for
-	Lane   kube.Writer // of what a lane of enforcement decided; none is built yet
+	Lane   kube.Writer // of what a lane of enforcement decided
 	Live   read.Live
 }
 
@@ -33,6 +33,8 @@ func (a Class) Act(ctx context.Context, c *runtimev1.ClassRuntime, effect fsm.Ef
 	switch e := effect.(type) {
 	case class.Apply:
 		return "", a.apply(ctx, c, e)
+	case class.Scale:
+		return "", a.scale(ctx, c, e)
 	case class.RemoveOrphans:
 		return "", a.remove(ctx, c, e)
 	}

@@ -137,7 +137,11 @@ func (h handover) field(live *appsv1.Deployment) (ownership.Field, error) {
 	if err != nil {
 		return field, kube.Classify(err)
 	}
-	field.Want, field.Own, field.Lane, field.Retake, field.Engine = *h.want.Spec.Replicas, &h.says, h.target.Lane, h.target.Retake, by[h.want.Name]
+	field.Want, field.Own, field.Retake, field.Engine = *h.want.Spec.Replicas, &h.says, h.target.Retake, by[h.want.Name]
+	if least := h.target.Lane; least != nil { // what is seen now counts: the lane may have set another number since
+		n := max(field.Live, *least)
+		field.Lane = &n
+	}
 	return field, nil
 }
 

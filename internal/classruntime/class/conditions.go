@@ -17,18 +17,39 @@ import (
 // Ready and Stalled.
 func conditions(in input, d fsm.Decision) []metav1.Condition {
 	phase := in.Obj.Status.Phase
+	d = ownWords(in, d)
 	own := []metav1.Condition{
 		is(runtimev1.Progressing, phase != Available && phase != Degraded, phase),
-		is(runtimev1.Available, phase == Available, phase),
+		inWords(is(runtimev1.Available, phase == Available, phase), d),
 		is(runtimev1.Degraded, phase == Degraded, phase),
 	}
 	if phase == Degraded && !slices.Contains(passing, d.Reason) {
 		own = append(own, metav1.Condition{Type: fsm.Stalled, Status: metav1.ConditionTrue})
 	}
-	if phase == Available && d.Held { // what is paused is ready, and not as the spec asks for
+	switch {
+	case phase == Available && d.Held: // what is paused is ready, and not as the spec asks for
 		own = append(own, metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionFalse})
+	case phase == Available:
+		ready := metav1.Condition{Type: fsm.Ready, Status: metav1.ConditionTrue}
+		own = append([]metav1.Condition{inWords(ready, d)}, own...)
 	}
 	return own
+}
+
+// ownWords are those of the class itself. A lane that waits, or an effect of one that failed, says nothing about whether functions are ready.
+func ownWords(in input, d fsm.Decision) fsm.Decision {
+	if in.Obj.Status.Phase == Available && len(enforced(in)) > 0 && !d.Held && d.Reason != fsm.Circling {
+		return settled(in, 0)
+	}
+	return d
+}
+
+// inWords is a condition that holds, in the words of a decision.
+func inWords(c metav1.Condition, d fsm.Decision) metav1.Condition {
+	if c.Status == metav1.ConditionTrue {
+		c.Reason, c.Message = string(d.Reason), fsm.Cut(d.Message)
+	}
+	return c
 }
 
 // passing are the reasons of a degraded class that may pass by themselves. Any other needs a person, so that a tool that

@@ -217,3 +217,18 @@ func TestScalingAnew(t *testing.T) {
 		t.Errorf("%+v", none)
 	}
 }
+
+// A number that is set after a wish, and before the class was looked at again, is not what the wish is about: times in status are whole seconds.
+func TestAWishIsAboutTheNumberThatWasSeen(t *testing.T) {
+	since := metav1.NewTime(now.Add(-10 * time.Second))
+	obj := newClass()
+	obj.Annotations = map[string]string{runtimev1.RetakeAnnotation: now.Add(-time.Second).UTC().Format(time.RFC3339)}
+	obj.Status.Functions = []runtimev1.FunctionStatus{{Key: "add", Replicas: runtimev1.FunctionReplicas{Desired: 5, OverriddenSince: &since}}}
+	for live, want := range map[int32]bool{5: true, 7: false} {
+		f := standing().Functions[0]
+		f.Replicas = &ownership.Field{Live: live, Want: 2, Asked: ptr.To(int32(2)), Owners: []ownership.Owner{{Manager: "kubectl", Scale: true}}}
+		if got := f.replicas(input{Obj: obj, Now: now}).Retake; got != want {
+			t.Errorf("%d replicas: taken back %t", live, got)
+		}
+	}
+}

@@ -25,8 +25,17 @@ type Target struct {
 	Corrects []Edit
 	// Retake says that a person asked for the replicas of the spec, over any other owner.
 	Retake bool
-	// Lane is the number of replicas that a lane of enforcement wants; nil is that none governs. No lane is built yet.
+	// Lane says that a lane of enforcement governs the replicas: they stay what they are then, and are no fewer than this. nil is that none does.
 	Lane *int32
+}
+
+// Scale sets the replicas of a function whose Deployment has From of them, as a lane of enforcement has decided.
+type Scale struct {
+	Function string
+	Ref
+	From, To int32
+	// Retake says that a person asked for that, over any other owner.
+	Retake bool
 }
 
 // RemoveOrphans deletes children that no function has any more. If it were wrong, a function that runs would be
@@ -35,6 +44,7 @@ type RemoveOrphans struct{ Orphans []Ref }
 
 func (Apply) effect()         {}
 func (RemoveOrphans) effect() {}
+func (Scale) effect()         {}
 
 func (e Apply) String() string {
 	names := make([]string, len(e.Children))
@@ -51,6 +61,8 @@ func (e RemoveOrphans) String() string {
 	}
 	return "remove " + strings.Join(names, ", ")
 }
+
+func (e Scale) String() string { return fmt.Sprintf("set %s to %s", e.Ref, replicas(e.To)) }
 
 // Evidence says what allows it.
 func (e RemoveOrphans) Evidence() string {

@@ -14,6 +14,7 @@ var Machine = fsm.Machine[*runtimev1.ClassRuntime, World]{
 	Report:     report,
 	Conditions: conditions,
 	Evident:    []string{runtimev1.Serving},
+	Lanes:      &lanes,
 	Wakes: []fsm.Wake{
 		{Name: "children", By: fsm.ByWatch},
 		{Name: "pods", By: fsm.ByWatch},

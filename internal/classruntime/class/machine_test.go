@@ -79,6 +79,11 @@ func safe(in input, s fsm.Step[*runtimev1.ClassRuntime]) error {
 		if in.Obj.Spec.Paused {
 			return fmt.Errorf("does %s while it is paused", e)
 		}
+		if a, is := e.(Scale); is {
+			if err := safeToScale(in, a); err != nil {
+				return err
+			}
+		}
 		if a, is := e.(Apply); is {
 			if err := safeToApply(in, a); err != nil {
 				return err
@@ -103,8 +108,7 @@ func safeToApply(in input, a Apply) error {
 		if left > 0 && !t.Retake {
 			return fmt.Errorf("applies %s, which is to be left alone", t)
 		}
-		i := slices.IndexFunc(in.World.Functions, func(f Function) bool { return f.Key == t.Function })
-		f := in.World.Functions[i]
+		f, _ := in.World.function(t.Function)
 		if t.Kind == KindAutoscaler && slices.ContainsFunc(f.Engines, func(e Engine) bool { return !e.Ours }) && t.UID == "" {
 			return fmt.Errorf("makes %s beside another", t)
 		}
@@ -112,7 +116,8 @@ func safeToApply(in input, a Apply) error {
 			continue
 		}
 		was := *f.Replicas
-		is := Perform(in.World, Apply{[]Target{t}}).Functions[i].Replicas
+		after, _ := Perform(in.World, Apply{[]Target{t}}).function(t.Function)
+		is := after.Replicas
 		if was.Engine != "" && was.Live > 0 && is.Live != was.Live {
 			return fmt.Errorf("sets the replicas of %s while %s does", t, was.Engine)
 		}
@@ -172,8 +177,17 @@ func anyClass(r *rand.Rand, phase fsm.Phase) (*runtimev1.ClassRuntime, World) {
 		happen(r, &w)
 	}
 	w.Looked = r.IntN(12) > 0
-	if r.IntN(2) == 0 {
+	if r.IntN(2) == 0 || phase == Available {
 		measure(r, c, &w)
+		if r.IntN(2) == 0 || phase == Available {
+			enforceSome(r, c, &w)
+		}
+	}
+	for i := range c.Status.Functions { // what was seen is what there is
+		s := &c.Status.Functions[i]
+		if f, has := w.function(s.Key); has && f.Replicas != nil {
+			s.Replicas.Desired = f.Replicas.Live
+		}
 	}
 	return c, w
 }

@@ -16,6 +16,8 @@ func Perform(w World, e fsm.Effect) World {
 		for _, applied := range e.Children {
 			w.apply(applied)
 		}
+	case Scale:
+		w.scale(e)
 	case RemoveOrphans:
 		w.Orphans = slices.DeleteFunc(w.Orphans, func(o Ref) bool { return slices.Contains(e.Orphans, o) })
 	}
@@ -65,7 +67,7 @@ func (c Child) takes(a Target) bool {
 func (f *Function) handOver(a Target) (changed bool) {
 	field := ownership.Field{Live: f.Floor, Want: f.Floor}
 	if f.Replicas != nil {
-		field = *f.Replicas
+		field = f.field()
 		field.Retake = a.Retake
 	}
 	was := field.Live
@@ -73,10 +75,28 @@ func (f *Function) handOver(a Target) (changed bool) {
 	if err != nil {
 		panic(err) // a decision that the API server refuses
 	}
-	field.Retake = false
+	field.Retake, field.Lane = false, nil
 	changed = f.Replicas == nil || field.Live != was
 	f.Replicas, f.Rollout.Desired = &field, field.Live
 	return changed
+}
+
+// scale sets replicas as a lane has decided, unless they are another number by now.
+func (w World) scale(e Scale) {
+	for i := range w.Functions {
+		f := &w.Functions[i]
+		if f.Key != e.Function || f.Replicas == nil || f.Replicas.Live != e.From {
+			continue
+		}
+		field := *f.Replicas
+		field.Lane, field.Retake = &e.To, e.Retake
+		field, err := field.PerformAll(ownership.Decide(field))
+		if err != nil {
+			panic(err) // a decision that the API server refuses
+		}
+		field.Lane, field.Retake = nil, false
+		f.Replicas, f.Rollout.Desired, f.Rollout.Seen = &field, field.Live, false
+	}
 }
 
 // Settle is what others do meanwhile: the controller of Deployments replaces pods, and kubelets start them.

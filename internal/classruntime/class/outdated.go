@@ -18,6 +18,9 @@ func outdated(in input, f Function) (all []Target) {
 		if c.Kind == KindDeployment && f.Replicas != nil && !c.Foreign {
 			field := f.replicas(in)
 			t.Retake = field.Retake
+			if field.Lane != nil {
+				t.Lane = &f.Floor
+			}
 			acts = acts || field.Acts(ownership.Decide(field))
 		}
 		if acts && !f.scaledByAnother(c) && !isPaused(in, t) {
@@ -29,8 +32,8 @@ func outdated(in input, f Function) (all []Target) {
 
 // replicas is whose the number of a function's replicas is, as a person may have asked for it.
 func (f Function) replicas(in input) ownership.Field {
-	field := *f.Replicas
-	field.Retake = retakes(in, f.Key)
+	field := f.field()
+	field.Retake = f.retakes(in)
 	return field
 }
 

@@ -17,6 +17,12 @@ func retakes(in input, key string) bool {
 	return asked && since != nil && at.Truncate(time.Second).After(since.Time) && !at.After(in.Now)
 }
 
+// retakes says that a wish is about the number that the function has. One that was set after the wish, and before the class was looked
+// at again, is another override.
+func (f Function) retakes(in input) bool {
+	return f.Replicas != nil && retakes(in, f.Key) && f.Replicas.Live == functionStatus(in.Obj, f.Key).Replicas.Desired
+}
+
 func retakeTime(c *runtimev1.ClassRuntime) (at time.Time, asked bool) {
 	at, err := time.Parse(time.RFC3339, c.Annotations[runtimev1.RetakeAnnotation])
 	return at, err == nil
@@ -36,6 +42,7 @@ func functionStatus(c *runtimev1.ClassRuntime, key string) runtimev1.FunctionSta
 const (
 	ownerSpec = "Spec" // the spec of the class
 	ownerKept = "Kept" // an autoscaler that is gone left it
+	ownerLane = "Enforcement"
 )
 
 // owner is who sets the replicas of a function, and whether that overrides the spec.
@@ -46,7 +53,10 @@ func (f Function) owner() (owner string, overridden bool) {
 	if f.Replicas == nil {
 		return "", false
 	}
-	switch by, is := f.Replicas.Overridden(); {
+	field := f.field()
+	switch by, is := field.Overridden(); {
+	case !is && field.Lane != nil:
+		return ownerLane, false
 	case !is:
 		return ownerSpec, false
 	case by == "":
@@ -59,7 +69,7 @@ func (f Function) owner() (owner string, overridden bool) {
 // overriding says what is not as the spec asks for because another decided so, and how to take it back. It is no failure.
 func overriding(in input) (v verdict, is bool) {
 	for _, f := range in.World.Functions {
-		if words, is := f.overrideWords(in.Obj); is {
+		if words, is := f.overrideWords(in.Obj); is && !f.isTakenBack(in) {
 			v = verdict{reason: ReasonOverridden, message: words}
 			at, asked := retakeTime(in.Obj)
 			if wait := at.Sub(in.Now); asked && wait > 0 {
@@ -78,6 +88,10 @@ func (f Function) overrideWords(c *runtimev1.ClassRuntime) (words string, is boo
 	}
 	how := fmt.Sprintf("kubectl annotate crt %s -n %s --overwrite %s=$(date -u +%%FT%%TZ)", c.Name, c.Namespace, runtimev1.RetakeAnnotation)
 	n := replicas(f.Replicas.Live)
+	if f.hasLane() {
+		return fmt.Sprintf("%q has set Deployment %s to %s, and that stands, so that it is not enforced what function %s needs. To have that, ask for it once: %s does so.",
+			owner, f.Name, n, f.Key, how), true
+	}
 	if owner == ownerKept {
 		return fmt.Sprintf("Deployment %s keeps %s, as an autoscaler left it; the spec asks for %d. To have that, edit replicas of function %s, or ask for it once: %s does so.",
 			f.Name, n, f.Replicas.Want, f.Key, how), true

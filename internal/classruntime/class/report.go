@@ -30,6 +30,7 @@ func report(out *runtimev1.ClassRuntime, in input, p fsm.Pass) {
 		return
 	}
 	noteContested(out, in, p.Outcomes)
+	noteEnforcement(out, in, p.Outcomes)
 	t := triedIn(p.Outcomes)
 	moved := s.Phase != in.Obj.Status.Phase
 	rolling := s.Phase == Pending || s.Phase == Applying || s.Phase == Progressing

@@ -37,6 +37,8 @@ type Function struct {
 	Replicas *ownership.Field `json:"replicas,omitempty"`
 	Rollout  Rollout          `json:"rollout,omitzero"`
 	Pods     []Pod            `json:"pods,omitempty"` // of its Deployment, by their owners
+	// Enforced says that its replicas are to be what is recommended.
+	Enforced bool `json:"enforced,omitempty"`
 	// Measured is what is required and measured of it; nil is that nothing is to be observed.
 	Measured *Measured `json:"measured,omitempty"`
 }

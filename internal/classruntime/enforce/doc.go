@@ -6,6 +6,4 @@
 // since the last change of direction (the band): going up it applies the least, going down the
 // greatest. So a target that is measured anew in every look, and differs a little each time, is
 // applied all the same, and a single one that is out of the ordinary is not.
-//
-// The controller does not use it yet.
 package enforce

@@ -84,7 +84,7 @@ type Input struct {
 func (in Input) Next() Lane {
 	target, clamped, known := in.target()
 	if !known {
-		return in.Lane.idle()
+		return in.Lane.Idle()
 	}
 	l := in.Lane.watch(target, *in.Applied, in.Now)
 	l.Clamped = clamped

@@ -65,8 +65,8 @@ func (l Lane) watch(target, applied int32, now time.Time) Lane {
 	return l
 }
 
-// idle forgets the window of a lane that nothing is wanted of.
-func (l Lane) idle() Lane {
+// Idle forgets the window of a lane that nothing is wanted of, or that did not look for a while.
+func (l Lane) Idle() Lane {
 	l.Direction, l.Since, l.Low, l.High = None, time.Time{}, 0, 0
 	return l
 }

@@ -68,7 +68,7 @@ func (o Class) Observe(ctx context.Context, c *runtimev1.ClassRuntime) (class.Wo
 // function compares what a function should have with what it has.
 func (o Class) function(ctx context.Context, c *runtimev1.ClassRuntime, f spec.Function, there existing) (class.Function, error) {
 	seen := class.Function{Key: f.Key, Name: f.Name, Invalid: f.Invalid, Floor: f.Floor, Engine: string(f.Engine)}
-	seen.Measured = o.measured(c, f)
+	seen.Measured, seen.Enforced = o.measured(c, f), spec.ModeOf(c) == runtimev1.ModeEnforce
 	if f.Service != nil {
 		seen.Service, seen.Port = f.Service.Name, f.Service.Spec.Ports[0].Port
 	}
@@ -84,7 +84,7 @@ func (o Class) function(ctx context.Context, c *runtimev1.ClassRuntime, f spec.F
 		return seen, err
 	}
 	if d := there.deployment(f.Name); d != nil && f.Deployment != nil {
-		seen.Replicas, err = o.replicas(ctx, f, d, seen.Engines)
+		seen.Replicas, err = o.replicas(ctx, c, f, d, seen.Engines)
 	}
 	return seen, err
 }

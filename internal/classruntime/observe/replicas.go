@@ -14,6 +14,7 @@ import (
 	runtimev1 "github.com/statecraft-dev/statecraft/api/runtime/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/child"
 	"github.com/statecraft-dev/statecraft/internal/classruntime/class"
+	"github.com/statecraft-dev/statecraft/internal/classruntime/enforce"
 	"github.com/statecraft-dev/statecraft/internal/classruntime/ownership"
 	"github.com/statecraft-dev/statecraft/internal/classruntime/spec"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
@@ -53,15 +54,30 @@ func blindness(h *autoscalingv2.HorizontalPodAutoscaler) string {
 	return ""
 }
 
+// dependsOnOwners says that something is decided by who owns the number. A lane that rests has nothing to ask: another number makes it
+// move, and then it asks. Below what the spec asks for it may be a person's, whatever the lane does.
+func dependsOnOwners(c *runtimev1.ClassRuntime, key string, f ownership.Field) bool {
+	if f.Engine != "" && f.Live > 0 {
+		return false
+	}
+	switch phase, enforced := class.LanePhase(c, key); {
+	case enforced && phase == enforce.Steady:
+		return f.Live < f.Want || f.Live == 0
+	case enforced && phase != "":
+		return true
+	}
+	return f.Live != f.Want
+}
+
 // replicas says whose the number of a Deployment is. Where it is what the spec asks for, or an autoscaler sets it, nothing depends on
 // the owners of the field, which caches do not hold; else they are read live.
-func (o Class) replicas(ctx context.Context, f spec.Function, d *appsv1.Deployment, engines []class.Engine) (*ownership.Field, error) {
+func (o Class) replicas(ctx context.Context, c *runtimev1.ClassRuntime, f spec.Function, d *appsv1.Deployment, engines []class.Engine) (*ownership.Field, error) {
 	want := ptr.Deref(f.Deployment.Spec.Replicas, 1)
 	field := ownership.Field{Live: ptr.Deref(d.Spec.Replicas, 1), Want: want, Own: &f.Replicas, Asked: ownership.AskedOf(d)}
 	if len(engines) > 0 {
 		field.Engine = engines[0].Name
 	}
-	if field.Live == want || field.Engine != "" && field.Live > 0 {
+	if !dependsOnOwners(c, f.Key, field) {
 		return &field, nil
 	}
 	engine := field.Engine

@@ -89,6 +89,8 @@ func (f Field) set(controller string, n int32) Share {
 // spec's, who owns it.
 func (f Field) Acts(a Answer) bool {
 	switch s := a.Spec; {
+	case f.Lane != nil: // who owns it is for the lane to change, with the next number that it sets
+		return a.Lane.Act != Omit && a.Lane.Value != f.Live
 	case s.Act == TakeOver, s.Act == Carry && s.Value != f.Live:
 		return true
 	case s.Act == Carry && !f.ownedBy(SpecController) && f.Live != f.Want:

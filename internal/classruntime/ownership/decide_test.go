@@ -61,7 +61,7 @@ func TestDecide(t *testing.T) {
 		"a lane begins":                 {Field{Live: 2, Want: 2, Asked: two, Owners: []Owner{ours}, Lane: two}, Answer{omit(), carry(2)}, "-"},
 		"a lane wants more":             {Field{Live: 2, Want: 2, Asked: two, Owners: []Owner{lane}, Lane: five}, Answer{omit(), carry(5)}, "-"},
 		"a lane wants more at once":     {Field{Live: 2, Want: 2, Asked: two, Owners: []Owner{ours}, Lane: five}, Answer{omit(), takeOver(5)}, "-"},
-		"a lane yields to a person":     {Field{Live: 3, Want: 2, Asked: two, Owners: []Owner{scaled}, Lane: five}, Answer{omit(), omit()}, "-"},
+		"a lane yields to a person":     {Field{Live: 3, Want: 2, Asked: two, Owners: []Owner{scaled}, Lane: five}, Answer{omit(), omit()}, "kubectl"},
 		"a lane after an autoscaler":    {Field{Live: 3, Want: 2, Asked: two, Owners: []Owner{engine}, Lane: five}, Answer{omit(), takeOver(5)}, "-"},
 		"a lane takes back":             {Field{Live: 3, Want: 2, Asked: two, Owners: []Owner{scaled}, Lane: five, Retake: true}, Answer{omit(), takeOver(5)}, "-"},
 		"a lane is over":                {Field{Live: 5, Want: 2, Asked: two, Owners: []Owner{lane}}, Answer{carry(5), omit()}, "-"},

@@ -92,14 +92,25 @@ func (f Field) left() bool {
 	return !f.ownedBy(SpecController) && slices.ContainsFunc(f.others(), Owner.mayBeEngine)
 }
 
-// Overridden says that the number is not the spec's, and stays what it is: because another has claimed it, whom by names, or
-// because it is kept as an autoscaler or a lane left it.
-func (f Field) Overridden() (by string, is bool) {
-	if f.governed() || f.Lane != nil || f.Live == f.Want || f.Acts(Decide(f)) {
-		return "", false
-	}
+// Claimed names another who wants the number to stay.
+func (f Field) Claimed() (by string, is bool) {
 	for _, o := range f.claimants() {
 		return o.Manager, true
 	}
-	return "", true
+	return "", false
+}
+
+// Overridden says that the number is not the spec's, or that of a lane, and stays what it is: because another has claimed it, whom by
+// names, or because it is kept as an autoscaler or a lane left it.
+func (f Field) Overridden() (by string, is bool) {
+	switch by, claimed := f.Claimed(); {
+	case f.governed():
+		return "", false
+	case f.Lane != nil:
+		return by, claimed && !f.Retake
+	case f.Live == f.Want, f.Acts(Decide(f)):
+		return "", false
+	default:
+		return by, true
+	}
 }

@@ -74,7 +74,7 @@ func (n *numbers) are(t *testing.T, want ...int32) {
 	})
 }
 
-// hands apply one function as the manager does, without a manager: also for a lane of enforcement, of which none is built yet.
+// hands apply one function as the manager does, without a manager: also for a lane of enforcement.
 type hands struct {
 	*stage
 	class *runtimev1.ClassRuntime
