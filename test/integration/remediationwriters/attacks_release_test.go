@@ -211,7 +211,7 @@ func (s *stage) suspendedJob(name string) (x *kx) {
 func (s *stage) withdrawn(name string, a breach) {
 	s.Helper()
 	x := s.until(name, "failed")
-	if x.Status.Reason == a.or {
+	if a.or != "" && x.Status.Reason == a.or {
 		a.reason = a.or
 	}
 	if x.Status.Reason != a.reason || !strings.Contains(message(x), a.says) || x.Status.Effect != remediationv1.EffectNone || x.Status.ReleasedAt != nil {
