@@ -41,28 +41,28 @@ func (o Pod) Observe(ctx context.Context, p *pod.Pod) (pod.World, error) {
 		Cluster: o.Cluster, Pod: &p.Pod, Device: sweep.Devices[site.ID.Device], Others: site.Others, Blind: sweep.Blind,
 		PlaceTimeout: site.Pool.Spec.PlaceTimeout.Duration,
 	}
+	if p.DeletionTimestamp == nil { // nothing is sent any more of one that is to be deleted
+		from, err := Sources(ctx, o.Live, &p.Pod)
+		if err != nil {
+			return pod.World{}, err
+		}
+		r.Conversion = spec.Build(&p.Pod, o.Cluster, from)
+	}
 	if !r.Blind {
 		if err := o.live(ctx, site, p, &r); err != nil {
 			return pod.World{}, err
 		}
 	}
-	if p.DeletionTimestamp != nil { // nothing is sent any more
-		return r.World(), nil
-	}
-	from, err := Sources(ctx, o.Live, &p.Pod)
-	if err != nil {
-		return pod.World{}, err
-	}
-	r.Conversion = spec.Build(&p.Pod, o.Cluster, from)
 	return r.World(), nil
 }
 
 // live reads the device as it is. Of a pod that is to be deleted that shows whether its application is gone; of one that is being
-// sent whether it is in the spec. What was rendered is read after the device itself.
+// sent, or was sent and is not in the spec that was swept, whether it is in the spec: the sweep may be older than our edit. What was
+// rendered is read after the device itself.
 func (o Pod) live(ctx context.Context, site Site, p *pod.Pod, r *pod.Reading) error {
 	deleted := p.DeletionTimestamp != nil
 	rendered := deleted || p.NeedsRendered()
-	if !rendered && p.Progress.Phase != pod.Sending {
+	if !rendered && p.Progress.Phase != pod.Sending && (!p.WasSent() || r.World().Sent()) {
 		return o.lastSeen(ctx, site, r)
 	}
 	f, err := o.Connect(ctx, site.Pool)

@@ -14,11 +14,11 @@ func decideBound(in input) fsm.Decision {
 		return d
 	}
 	switch {
-	case w.sent() && w.runs(in.Obj.known()):
+	case w.Sent() && w.runs(in.Obj.known()):
 		return fsm.Fire(Started, ReasonRunning)
-	case w.sent() && w.Device.Applied && w.fails():
+	case w.Sent() && w.Device.Applied && w.fails():
 		return fsm.Fire(Failed, ReasonNotRunning).Because("%s", notRunning(w))
-	case w.sent():
+	case w.Sent():
 		return fsm.Fire(Sent, ReasonPreparing)
 	case len(w.Wanted.Refused) > 0:
 		return fsm.Fire(Unsupported, ReasonUnsupported).Because("%s", refusal(w))
@@ -71,7 +71,7 @@ func decideRefused(in input) fsm.Decision {
 	switch {
 	case !w.Looked || w.Blind || w.Device.State == "":
 		return notLooked(w)
-	case w.sent() || len(w.Wanted.Refused) == 0:
+	case w.Sent() || len(w.Wanted.Refused) == 0:
 		return fsm.Fire(Supported, ReasonSupported)
 	}
 	return fsm.Wait(ReasonUnsupported, "self", "sources").Because("%s", refusal(w))
@@ -83,7 +83,7 @@ func decideSending(in input) fsm.Decision {
 		return d
 	}
 	switch {
-	case w.sent():
+	case w.Sent():
 		return fsm.Fire(Sent, ReasonPreparing)
 	case len(w.Wanted.Refused) > 0:
 		return fsm.Fire(Unsupported, ReasonUnsupported).Because("%s", refusal(w))

@@ -15,7 +15,7 @@ func changed(in input) (d fsm.Decision, is bool) {
 	switch {
 	case !w.App.InSpec:
 		return fsm.Fire(ToBeSent, ReasonTakenOut).Because("The application is not in the spec of device %s any more, so it is sent again.", w.Device.Name), true
-	case !w.sent():
+	case !w.Sent():
 		return fsm.Fire(ToBeSent, ReasonEdited).Because("The image of the pod was edited."), true
 	}
 	return d, false
@@ -124,7 +124,7 @@ func decideQuarantined(in input) fsm.Decision {
 	}
 	why, words := tried(in.Obj)
 	switch {
-	case w.App.InSpec && (w.Device.Applied || !w.sent()): // it was applied late, or edited
+	case w.App.InSpec && (w.Device.Applied || !w.Sent()): // it was applied late, or edited
 		return fsm.Fire(Sent, ReasonPreparing)
 	case w.App.InSpec && !w.Device.Edited:
 		why, words = w.Device.turn()

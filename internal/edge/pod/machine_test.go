@@ -80,7 +80,7 @@ func safe(in input, s fsm.Step[*Pod]) error {
 	switch {
 	case is == Running && was != Running && !w.runs(in.Obj.known()):
 		return errors.New("runs without evidence")
-	case is == Running && !blind && (!w.Device.Believed || !w.complete() || !w.sent()):
+	case is == Running && !blind && (!w.Device.Believed || !w.complete() || !w.Sent()):
 		return errors.New("still runs against the evidence")
 	case in.Obj.DeletionTimestamp != nil && is != Leaving:
 		return errors.New("is to be deleted, and does not leave")
@@ -102,11 +102,11 @@ func safeEffect(in input, e fsm.Effect) error {
 			return errors.New("sends a pod that is to be deleted")
 		case !d.Adds || d.Newcomer != "" || !d.Edited || !d.Believed:
 			return errors.New("adds a pod to a device that takes none, or has another on its way")
-		case len(w.Wanted.Refused)+len(w.Wanted.Missing) > 0 || e.Image != w.Wanted.Image || w.sent():
+		case len(w.Wanted.Refused)+len(w.Wanted.Missing) > 0 || e.Image != w.Wanted.Image || w.Sent():
 			return errors.New("sends what cannot be honoured, or is there")
 		}
 	case Remove:
-		late := in.Obj.Progress.Phase == Quarantined && !d.Applied && w.sent()
+		late := in.Obj.Progress.Phase == Quarantined && !d.Applied && w.Sent()
 		switch {
 		case !d.Edited:
 			return errors.New("edits a device that must not be edited")

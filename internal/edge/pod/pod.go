@@ -84,6 +84,15 @@ func (p *Pod) condition(of corev1.PodConditionType) *corev1.PodCondition {
 	return nil
 }
 
+// WasSent says that the pod is in a phase that it comes to only after its application was put into the device's spec.
+func (p *Pod) WasSent() bool {
+	switch p.Progress.Phase {
+	case Preparing, Running, Crashing, Quarantined:
+		return true
+	}
+	return false
+}
+
 // NeedsRendered says that only what was rendered can show which image runs: the device may have another one under the pod's name.
 func (p *Pod) NeedsRendered() bool {
 	if p.Progress.Phase != Preparing && p.Progress.Phase != Crashing && p.Progress.Phase != Bound {

@@ -76,8 +76,8 @@ type Wanted struct {
 	Missing    []string `json:"missing,omitempty"`
 }
 
-// sent says that the device's spec has the application as the pod asks for it.
-func (w World) sent() bool { return w.App.InSpec && w.App.Image == w.Wanted.Image }
+// Sent says that the device's spec has the application as the pod asks for it.
+func (w World) Sent() bool { return w.App.InSpec && w.App.Image == w.Wanted.Image }
 
 // complete says that all containers of the pod run, as far as the device reports. Of counts those that exist: one that is
 // missing is not among them.
@@ -91,7 +91,7 @@ func (w World) complete() bool {
 // rendered must have the right one.
 func (w World) runs(known string) bool {
 	rendered := w.App.RenderedImage == w.Wanted.Image || w.App.RenderedImage == "" && known == w.Wanted.Image
-	return w.Device.Believed && w.Device.Applied && w.sent() && w.complete() && rendered
+	return w.Device.Believed && w.Device.Applied && w.Sent() && w.complete() && rendered
 }
 
 // unheard says that what is known of the device is not of now.
