@@ -32,11 +32,11 @@ func (a Class) scale(ctx context.Context, c *runtimev1.ClassRuntime, e class.Sca
 	h := handover{Class: a, owner: c, want: want, target: class.Target{Function: e.Function, Ref: e.Ref, Retake: e.Retake}, engines: a.listEngines(ctx, c)}
 	var last error
 	err := wait.ExponentialBackoffWithContext(ctx, looks, func(ctx context.Context) (done bool, err error) {
-		if last, err = nil, h.scale(ctx, e); fsm.ClassOf(err) == fsm.Changed && !errors.Is(err, errDecidedBefore) {
-			last, err = err, nil // a status was written meanwhile
-			return false, nil
+		last = h.scale(ctx, e)
+		if fsm.ClassOf(last) == fsm.Changed && !errors.Is(last, errDecidedBefore) {
+			return false, nil // a status was written meanwhile
 		}
-		return true, err
+		return true, last
 	})
 	if wait.Interrupted(err) && last != nil {
 		return last

@@ -112,6 +112,7 @@ func (k *Keeper) write(ctx context.Context, w node.Write) error {
 		if delete(k.leases, w.Was.Name); err == nil {
 			k.leases[w.Is.Name] = w.Is
 		}
+	case node.CreateNode, node.DeleteNode, node.PatchNode, node.PatchStatus: // Nodes are cached
 	}
 	return err
 }

@@ -50,18 +50,28 @@ func (o Nodes) Look(ctx context.Context) (all []node.Known, err error) {
 		all = append(all, known)
 	}
 	for _, p := range byName {
-		for name := range o.Last(read.Key{Name: p.Name}).Chosen {
-			id := node.ID{Cluster: o.Cluster, Pool: p.Name, Device: name}
-			of, _ := node.Name(name)
-			if there := have[of]; there != nil && there.Spec.ProviderID == id.String() {
-				continue // it is among those above
-			}
-			known, err := o.known(ctx, p, id, have[of])
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, known)
+		awaited, err := o.awaited(ctx, p, have)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, awaited...)
+	}
+	return all, nil
+}
+
+// awaited are the devices that a pool chooses and that have no Node of it yet.
+func (o Nodes) awaited(ctx context.Context, p *edgev1.EdgePool, have map[string]*corev1.Node) (all []node.Known, err error) {
+	for name := range o.Last(read.Key{Name: p.Name}).Chosen {
+		id := node.ID{Cluster: o.Cluster, Pool: p.Name, Device: name}
+		of, _ := node.Name(name)
+		if there := have[of]; there != nil && there.Spec.ProviderID == id.String() {
+			continue
+		}
+		known, err := o.known(ctx, p, id, have[of])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, known)
 	}
 	return all, nil
 }

@@ -74,28 +74,33 @@ func (o Pod) live(ctx context.Context, site Site, p *pod.Pod, r *pod.Reading) er
 		return err
 	}
 	if r.Device, err = see(ctx, f, site.ID.Device); err == nil && rendered && r.Device.Sight == presence.Here {
-		var is fleet.Rendered
-		if is, err = f.Rendered(ctx, site.ID.Device); err == nil {
-			r.Rendered = &is
-		} else if errors.Is(err, fleet.ErrNotRendered) || errors.Is(err, fleet.ErrGone) {
-			err = nil
-		}
+		err = readRendered(ctx, f, site.ID.Device, r)
 	}
-	return o.unread(err, r)
+	o.unread(err, r)
+	return nil
+}
+
+func readRendered(ctx context.Context, f Fleet, name string, r *pod.Reading) error {
+	is, err := f.Rendered(ctx, name)
+	if errors.Is(err, fleet.ErrNotRendered) || errors.Is(err, fleet.ErrGone) {
+		return nil
+	}
+	if err == nil {
+		r.Rendered = &is
+	}
+	return err
 }
 
 // unread: what could not be read live is not known, though it was by the last sweep.
-func (o Pod) unread(err error, r *pod.Reading) error {
-	if err == nil {
-		return nil
+func (o Pod) unread(why error, r *pod.Reading) {
+	if why == nil {
+		return
 	}
-	access, err := accessOf(pool.Access{}, err, o.Now())
-	if err != nil || access.State == pool.Unreachable {
-		r.Device, r.Rendered = device.Seen{}, nil // not looked, and looked at again
-		return nil
+	if access, err := accessOf(pool.Access{}, why, o.Now()); err == nil && access.State != pool.Unreachable {
+		r.Blind = true
+		return
 	}
-	r.Blind = true
-	return nil
+	r.Device, r.Rendered = device.Seen{}, nil // not looked, and looked at again
 }
 
 // lastSeen asks when a device that is not heard was heard last, which is for the words alone, and once.

@@ -191,11 +191,12 @@ func (s *site) has(p *corev1.Pod) bool {
 // stays fails if something is not so for a while.
 func (s *site) stays(what string, is func() bool) {
 	s.Helper()
-	for end := time.Now().Add(holds); time.Now().Before(end); time.Sleep(poll) {
+	harness.Consistently(s, holds, poll, func() error {
 		if !is() {
-			s.Fatalf("it does not stay so: %s", what)
+			return fmt.Errorf("it does not stay so: %s", what)
 		}
-	}
+		return nil
+	})
 }
 
 // comes waits until something is so.

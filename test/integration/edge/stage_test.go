@@ -117,6 +117,24 @@ func (s *scripted) report(ctx context.Context) error {
 	}), err)
 }
 
+// settled is for how many looks the rendered version stays the same until nothing else is expected to be rendered: an edit and what a
+// fleet does of it may be rendered in one version or in two.
+const settled = 10
+
+// until lets the server work until done says so and the rendered version stays.
+func (s *scripted) until(ctx context.Context, done func() bool) error {
+	last, stays := "", 0
+	return script.Poll(timeout.Wait)(ctx, func() bool {
+		now, err := s.client.Get(ctx, s.Name)
+		if err != nil || !done() || now.RenderedVersion != last {
+			last, stays = now.RenderedVersion, 0
+			return false
+		}
+		stays++
+		return stays >= settled
+	})
+}
+
 // stages makes a device for each script.
 func stages(t *testing.T) func(t *testing.T) fleettest.Stage {
 	t.Helper()
@@ -136,7 +154,7 @@ func stages(t *testing.T) func(t *testing.T) fleettest.Stage {
 		must(t, s.begin(t.Context()))
 		return fleettest.Stage{
 			Port: port{s.client}, Device: s.Name, Agent: &s.agent, Fetch: s.fetch, Report: s.report,
-			Until:   script.Poll(timeout.Wait),
+			Until:   s.until,
 			Worker:  worker(server),
 			Touch:   s.touch,
 			Capture: func(ctx context.Context) error { return s.captured(ctx, label) },
@@ -160,7 +178,7 @@ func (s *scripted) captured(ctx context.Context, label map[string]string) error 
 	if err := s.Label(ctx, label); err != nil {
 		return err
 	}
-	return script.Poll(timeout.Wait)(ctx, func() bool {
+	return s.until(ctx, func() bool {
 		now, err := s.client.Get(ctx, s.Name)
 		return err == nil && (now.Owner != "") == (label != nil) && (label == nil || len(now.Applications) == 0)
 	})
