@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -43,17 +44,18 @@ func comesTo(t *testing.T, c *flightctl.Client, name, what string, is func(fleet
 // What the agent is told to report is read into capacity; what it does not report is not known. The worker may write the status
 // that it read before a report over that report, after each rendering; so agents, and this one, report again and again.
 func TestADeviceIsReadAsItReports(t *testing.T) {
-	c, device := asks(t, control(t)), enrolled(t, map[string]string{"site": "south"})
+	south := "south-" + strconv.FormatInt(time.Now().UnixNano(), 36) // of no other device
+	c, device := asks(t, control(t)), enrolled(t, map[string]string{"site": south})
 	now, err := c.Get(t.Context(), device.Name)
 	must(t, err)
-	if now.Status.System.Cores != 0 || now.Status.System.Architecture != "amd64" || now.Labels["site"] != "south" || now.Owner != "" {
+	if now.Status.System.Cores != 0 || now.Status.System.Architecture != "amd64" || now.Labels["site"] != south || now.Owner != "" {
 		t.Errorf("%+v", now)
 	}
 	comesTo(t, c, device.Name, "of 4 cores", func(d fleet.Device) bool {
 		must(t, device.Report(t.Context(), devices.Report{System: map[string]string{"cpuCores": "4", "memoryTotalKb": "8000000"}}))
 		return d.Status.System.Cores == 4 && d.Status.System.MemoryKiB == 8_000_000
 	})
-	page, err := c.List(t.Context(), "site=south", "")
+	page, err := c.List(t.Context(), "site="+south, "")
 	if err != nil || len(page.Devices) != 1 || page.Devices[0].Name != device.Name || len(page.Unread) > 0 {
 		t.Errorf("%+v, %v", page, err)
 	}
