@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
-	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/certs"
 )
 
 // Whom a client believes: names and authorities as ever, and after its end the one certificate
 // that servers were given.
 func TestVerification(t *testing.T) {
 	const name = "shop.default.svc"
-	ours, others := harness.NewAuthority(t, "ours"), harness.NewAuthority(t, "others")
+	ours, others := certs.NewAuthority(t, "ours"), certs.NewAuthority(t, "others")
 	past := time.Now().Add(-time.Minute)
 	ended := ours.IssueUntil(t, past, name)
 	for what, c := range map[string]struct {
@@ -37,7 +37,7 @@ func TestVerification(t *testing.T) {
 		if c.given == nil && what != "ended" {
 			c.given = c.shown
 		}
-		v := access.Verification{Authorities: harness.Bundle(ours), Name: name, Given: c.given["tls.crt"]}
+		v := access.Verification{Authorities: certs.Bundle(ours), Name: name, Given: c.given["tls.crt"]}
 		if err := handshake(t, c.shown, v.TLS(time.Now)); (err != nil) != c.denied {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/kube"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
-	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/certs"
 )
 
 // vaultOf is the vault of a cluster with TLS and passwords, over Secrets in memory.
@@ -58,7 +58,7 @@ func (s secrets) passwords(t *testing.T) access.Secrets {
 // Passwords are made once; for another number there are new ones beside them, once; and in
 // the end those that were seen are kept alone.
 func TestOwnPasswords(t *testing.T) {
-	authority := harness.NewAuthority(t, "first")
+	authority := certs.NewAuthority(t, "first")
 	s := vaultOf(t, authority.Issue(t, "web.shop.svc", authority))
 	must(t, s.make(t.Context()))
 	first := s.passwords(t)
@@ -88,7 +88,7 @@ func TestOwnPasswords(t *testing.T) {
 
 // A stage takes the place of the one that was seen, and only if servers can work with it.
 func TestStage(t *testing.T) {
-	first, second := harness.NewAuthority(t, "first"), harness.NewAuthority(t, "second")
+	first, second := certs.NewAuthority(t, "first"), certs.NewAuthority(t, "second")
 	was, given := first.Issue(t, "web.shop.svc", first), second.Issue(t, "web.shop.svc", second)
 	s := vaultOf(t, was)
 	must(t, s.make(t.Context()))

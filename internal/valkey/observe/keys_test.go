@@ -14,7 +14,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/internal/kube/read"
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
-	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/certs"
 )
 
 // safe is Secrets by name.
@@ -46,7 +46,7 @@ func (s safe) put(c *valkeyv1.ValkeyCluster, name string, files map[string]strin
 // Whatever is wrong with what a user brings, servers are opened by what the operator keeps.
 func TestKeys(t *testing.T) {
 	const name = "web.shop.svc"
-	first, second := harness.NewAuthority(t, "first"), harness.NewAuthority(t, "second")
+	first, second := certs.NewAuthority(t, "first"), certs.NewAuthority(t, "second")
 	kept, given := first.Issue(t, name, first), second.Issue(t, name, second)
 	own := map[string]string{access.OperatorFile: "o2\no1\n", access.ReplicationFile: "r2\nr1\n", access.RetiredFile: "o0\n"}
 	c := &valkeyv1.ValkeyCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "c1"}}

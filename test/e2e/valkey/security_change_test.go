@@ -12,6 +12,7 @@ import (
 
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/certs"
 	"github.com/statecraft-dev/statecraft/test/harness/writer"
 )
 
@@ -19,9 +20,9 @@ import (
 // then the passwords by which the operator and the servers log on, while an application writes.
 func TestSecurityEverythingElseIsChangedUnderLoad(t *testing.T) {
 	s, m, safe, vkc := newSecured(t)
-	next := harness.NewAuthority(t, "shop, the next")
+	next := certs.NewAuthority(t, "shop, the next")
 	option := safe.option(s.addr(vkc))
-	option.TLSConfig.RootCAs.AppendCertsFromPEM([]byte(harness.Bundle(next))) // believes both, as the docs say
+	option.TLSConfig.RootCAs.AppendCertsFromPEM([]byte(certs.Bundle(next))) // believes both, as the docs say
 	w := writer.StartWith(t, option)
 	w.Await(t, writesBefore)
 	was := s.applied(vkc, "")

@@ -18,6 +18,7 @@ import (
 	valkeyv1 "github.com/statecraft-dev/statecraft/api/valkey/v1alpha1"
 	"github.com/statecraft-dev/statecraft/test/bed/bedtest"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/certs"
 	"github.com/statecraft-dev/statecraft/test/harness/writer"
 	"github.com/statecraft-dev/statecraft/test/product"
 )
@@ -70,7 +71,7 @@ func newSecured(t *testing.T) (*stage, *product.Manager, secured, *valkeyv1.Valk
 // secured is what a cluster needs to be reached by those who may only.
 type secured struct {
 	namespace string
-	authority *harness.Authority
+	authority *certs.Authority
 	// certificates and login are the user's Secrets.
 	certificates, login *corev1.Secret
 }
@@ -78,7 +79,7 @@ type secured struct {
 // secure makes a certificate, and a user with a password.
 func (s *stage) secure(namespace string) secured {
 	s.T.Helper()
-	authority := harness.NewAuthority(s.T, "shop")
+	authority := certs.NewAuthority(s.T, "shop")
 	certificates := s.secret(namespace, "certificates", authority.Issue(s.T, name+"."+namespace+".svc", authority))
 	login := s.secret(namespace, "login", map[string]string{"username": appUser, "password": oldPassword})
 	return secured{namespace, authority, certificates, login}
@@ -93,7 +94,7 @@ func (safe secured) change(v *valkeyv1.ValkeyCluster) {
 // option is how a client reaches such a cluster.
 func (safe secured) option(addr string) valkey.ClientOption {
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(harness.Bundle(safe.authority)))
+	roots.AppendCertsFromPEM([]byte(certs.Bundle(safe.authority)))
 	return valkey.ClientOption{
 		InitAddress: []string{addr}, DisableCache: true, Username: appUser, Password: oldPassword,
 		TLSConfig: &tls.Config{RootCAs: roots, ServerName: name + "." + safe.namespace + ".svc", MinVersion: tls.VersionTLS12},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire"
-	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/certs"
 )
 
 // serve lets servers find a material, and load it.
@@ -72,7 +72,7 @@ func (c *cluster) shown(t *testing.T) map[string]int {
 func TestCertificatesChangeUnderLoad(t *testing.T) {
 	t.Parallel()
 	forEachVersion(t, func(t *testing.T, c *cluster) {
-		first, second := c.first, harness.NewAuthority(t, "second")
+		first, second := c.first, certs.NewAuthority(t, "second")
 		l := c.startLoad(t)
 		began, before := time.Now(), c.shown(t)
 		served := access.ParseMaterial(c.tls)
@@ -119,7 +119,7 @@ func TestCertificatesChangeUnderLoad(t *testing.T) {
 func TestAnotherAuthorityAtOnceBreaksLinks(t *testing.T) {
 	t.Parallel()
 	forEachVersion(t, func(t *testing.T, c *cluster) {
-		second := harness.NewAuthority(t, "second")
+		second := certs.NewAuthority(t, "second")
 		c.believe(c.first, second)
 		replica := c.servers[1]
 		at := replica.target(t)

@@ -21,6 +21,7 @@ import (
 	"github.com/statecraft-dev/statecraft/internal/valkey/wire/wiretest"
 	"github.com/statecraft-dev/statecraft/test/bed/parts"
 	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/certs"
 	"github.com/statecraft-dev/statecraft/test/servers"
 	"github.com/statecraft-dev/statecraft/test/timeout"
 )
@@ -39,8 +40,8 @@ const application = "shop"
 type cluster struct {
 	version, program, node, network string
 	servers                         []*server
-	client                          *wire.Client       // logs on as the operator's user
-	first                           *harness.Authority // signed the first certificates
+	client                          *wire.Client     // logs on as the operator's user
+	first                           *certs.Authority // signed the first certificates
 
 	mu       sync.Mutex
 	users    map[string]string // what Secrets hold now, as files
@@ -66,7 +67,7 @@ func build(t testing.TB, version string) *cluster {
 	if c.network, err = freeNetwork(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c.first = harness.NewAuthority(t, "first")
+	c.first = certs.NewAuthority(t, "first")
 	c.believe(c.first)
 	c.tls = issue(t, c.first, c.first)
 	c.client = wire.NewClientWith(wire.Access{Login: c.login(access.Operator, access.OperatorFile), TLS: c.trust()}).Patient(timeout.Command)
@@ -115,9 +116,9 @@ func (c *cluster) held() map[string]string {
 }
 
 // believe sets which authorities the clients believe.
-func (c *cluster) believe(list ...*harness.Authority) {
+func (c *cluster) believe(list ...*certs.Authority) {
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM([]byte(harness.Bundle(list...)))
+	pool.AppendCertsFromPEM([]byte(certs.Bundle(list...)))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.believed = pool

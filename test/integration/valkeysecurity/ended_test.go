@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
-	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/certs"
 )
 
 // shortLived is how long a certificate lasts that is to end while servers have it: several times what they need to load it.
@@ -31,7 +31,7 @@ func TestCertificatesThatHaveEnded(t *testing.T) {
 		last.kill()
 		last.start(t)
 		o.restarted()
-		second := harness.NewAuthority(t, "second")
+		second := certs.NewAuthority(t, "second")
 		o.give(access.ParseMaterial(issue(t, second, second)))
 		steps := o.rotate(t, 0)
 		t.Logf("%d stages, %d steps", len(o.stages), steps)

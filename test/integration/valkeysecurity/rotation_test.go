@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/statecraft-dev/statecraft/internal/valkey/access"
-	"github.com/statecraft-dev/statecraft/test/harness"
+	"github.com/statecraft-dev/statecraft/test/harness/certs"
 )
 
 // lostLink says that a replica misses its primary, which it does while a link is broken.
@@ -29,7 +29,7 @@ func TestANewAuthorityInOneEdit(t *testing.T) {
 	t.Parallel()
 	forEachVersion(t, func(t *testing.T, c *cluster) {
 		o := c.operate(t)
-		second := harness.NewAuthority(t, "second")
+		second := certs.NewAuthority(t, "second")
 		l := c.startLoad(t)
 		began, before := time.Now(), c.shown(t)
 		o.give(access.ParseMaterial(issue(t, second, second)))

@@ -1,4 +1,5 @@
-package harness
+// Package certs makes certificates for tests. It depends on nothing else of the harness, so that tests of pure packages may use it.
+package certs
 
 import (
 	"bytes"
